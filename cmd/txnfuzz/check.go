@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txnfuzz/txnfuzz/corpus/spelling"
+	"github.com/txnfuzz/txnfuzz/harness/load"
 	"github.com/txnfuzz/txnfuzz/oracle/infer"
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 	"github.com/txnfuzz/txnfuzz/oracle/model"
@@ -313,7 +314,11 @@ func (o *checkFlags) judge(ctx context.Context, h *kv.History, partial bool, pro
 	case err != nil:
 		return checkReport{}, usagef("%s: %w", h.File, err)
 	}
-	return newCheckReport(h, res, asked), nil
+	r := newCheckReport(h, res, asked)
+	if !partial {
+		r.addLost(load.LostIn(h), o.examples)
+	}
+	return r, nil
 }
 
 // untilInterrupted waits for a judgement, which can take minutes, or for the context.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/txnfuzz/txnfuzz/harness/load"
 	"github.com/txnfuzz/txnfuzz/oracle/graph"
 	"github.com/txnfuzz/txnfuzz/oracle/infer"
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
@@ -85,6 +86,22 @@ func newCheckReport(h *kv.History, res *infer.Result, asked []model.Model) check
 		r.Anomalies = append(r.Anomalies, c)
 	}
 	return r
+}
+
+// addLost adds what was acknowledged and is not there, which counts whatever models are asked for.
+func (r *checkReport) addLost(says []string, examples int) {
+	if len(says) == 0 {
+		return
+	}
+	r.Verdict = infer.Fails
+	g := checkGroup{
+		Kind: load.KindLost, Meaning: "what was acknowledged is missing in the read at the end", Forbidden: []model.Model{},
+		Count: len(says),
+	}
+	for _, s := range says[:min(len(says), examples)] {
+		g.Examples = append(g.Examples, checkExample{Transactions: []string{}, Steps: []string{s}})
+	}
+	r.Anomalies = append([]checkGroup{g}, r.Anomalies...)
 }
 
 func writeCheckJSON(w io.Writer, reports []checkReport) error {

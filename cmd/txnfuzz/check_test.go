@@ -157,3 +157,22 @@ func TestAnInterruptEndsAJudgement(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestCheckFindsALossAgain: of a history that ends with a read of everything, check tells what is missing in that.
+func TestCheckFindsALossAgain(t *testing.T) {
+	t.Parallel()
+	const history = `{"format":"txnfuzz-history","version":1,"workload":"append","final_read":true}
+{"session":1,"status":"ok","invoke":1,"return":2,"ops":[["append",1,5]]}
+{"session":0,"status":"ok","invoke":8,"return":9,"ops":[["r",1,[]]]}
+{"end":2}
+`
+	const want = "lost-acknowledged, 1: "
+	if got := txnfuzz(t, "check", writeFile(t, "x.jsonl", history)); got.code != exitFound ||
+		!strings.Contains(got.stdout, want) || !strings.Contains(got.stdout, "append of 5 to key 1") {
+		t.Errorf("%v", got)
+	}
+	there := strings.Replace(history, "[]]", "[5]]", 1)
+	if got := txnfuzz(t, "check", writeFile(t, "y.jsonl", there)); got.code != exitClean {
+		t.Errorf("%v", got)
+	}
+}

@@ -153,7 +153,7 @@ failed, nothing was committed, or something could not be decided.`,
 					return usagef("--promise: nothing is declared of level %s", s.Level.Short())
 				}
 			}
-			if adapter != "" {
+			if cmd.Flags().Changed("adapter") {
 				if err := checkAdapter(cmd, adapter, len(models) > 0 || declared != ""); err != nil {
 					return err
 				}

@@ -7,10 +7,12 @@ import (
 	"testing"
 )
 
-// emptyStore is an adapter in which every read finds nothing; oddStore one in which they find what nobody wrote.
+// emptyStore is an adapter in which every read finds nothing; oddStore one in which they find what nobody wrote, except
+// right behind setup.
 const (
 	emptyStore = `adapter:while read x; do echo '{"ok":true,"value":null}'; done`
-	oddStore   = `adapter:while read x; do echo '{"ok":true,"value":77}'; done`
+	oddStore   = `adapter:n=0; while read x; do a='{"ok":true,"value":null}'; case "$x" in *'"op":"setup"'*) n=16;; ` +
+		`*'"op":"read"'*) if test $n = 0; then a='{"ok":true,"value":77}'; else n=$((n-1)); fi;; esac; echo "$a"; done`
 )
 
 func programOf(target, rate string) string {
@@ -76,6 +78,9 @@ func TestProgramUsage(t *testing.T) {
 		{[]string{"load", "--adapter", "true"}, "want --model or --promise"},
 		{[]string{"load", "--adapter", "true", "--target", "mysql:9.7", "--model", "serializable"}, "exclude each other"},
 		{[]string{"load", "--adapter", " ", "--model", "serializable"}, "want a command"},
+		{[]string{"load", "--adapter", "", "--model", "serializable"}, "want a command"},
+		{[]string{"load", "--adapter", "true", "--model", "serializable", "--workload", "queue"}, "needs SQL"},
+		{[]string{"show", writeFile(t, "x.jsonl", "{}")}, "txnfuzz check "},
 		{[]string{"load", "--adapter", "true", "--model", "serializable", "--workload", "predicate"}, "needs SQL"},
 		{[]string{"load", "--adapter", "true", "--model", "serializable", "--program-time", "-1s"},
 			"--program-time: want 0 or more"},
@@ -102,6 +107,14 @@ func TestLoadAdapter(t *testing.T) {
 		"adapter:")}, flags...)...)
 	if got.code != exitFound || !strings.Contains(got.stdout, "FOUND unwritten") {
 		t.Errorf("%v", got)
+	}
+	histories, err := filepath.Glob(filepath.Join(found, "*unwritten*.jsonl"))
+	if err != nil || len(histories) != 1 {
+		t.Fatalf("histories: %v, %v", histories, err)
+	}
+	if got := txnfuzz(t, "check", histories[0]); got.code != exitFound ||
+		!strings.Contains(got.stdout, "\nunwritten-value, ") {
+		t.Errorf("%v of %s", got, histories[0])
 	}
 	programs, err := filepath.Glob(filepath.Join(found, "*unwritten*.load"))
 	if err != nil || len(programs) != 1 {

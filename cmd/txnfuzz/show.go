@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -43,6 +44,9 @@ views, MariaDB of locks only those that are waited for.`,
 			asked, err := target.ParseLevels(levels)
 			if err != nil {
 				return usagef("--levels: %w", err)
+			}
+			if strings.HasSuffix(args[0], ".jsonl") {
+				return usagef("%s is a history of many clients; txnfuzz check %s tells what is wrong with it", args[0], args[0])
 			}
 			c, err := loadCase(args[0], cmd.ErrOrStderr())
 			if err != nil {

@@ -79,4 +79,5 @@ for line in sys.stdin:
         if "locked" not in str(e):
             raise  # txnfuzz shows what Python writes to its standard error
         answer = {"abort": str(e)}
+    answer["id"] = request.get("id")  # so that txnfuzz knows what this is the answer to
     print(json.dumps(answer), flush=True)

@@ -1,10 +1,12 @@
 package load
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -60,6 +62,8 @@ type AdapterError struct {
 	Says    string
 	// Request is the line that it was sent; empty: none was. Stderr is the end of its standard error.
 	Request, Stderr string
+	// OutOfStep: it has answered with what is no answer to the request, perhaps for a while.
+	OutOfStep bool
 }
 
 func (e *AdapterError) Error() string {
@@ -118,7 +122,28 @@ func abortOf(c code) (abort, bool) {
 	return a, known
 }
 
-// adapterFailed returns the failure of an adapter among the causes of an error.
+// outOfStep tells whether among the causes of an error is an adapter whose answers cannot be trusted.
+func outOfStep(err error) bool {
+	var failure *AdapterError
+	return errors.As(err, &failure) && failure.OutOfStep
+}
+
+// inStep makes sure that an answer which no data explains is an answer to what was asked.
+func (c *client) inStep(wrong error) error {
+	a, ok := c.session.conn.(*adapterConn)
+	if !ok {
+		return wrong
+	}
+	if err := c.session.end("ROLLBACK"); adapterFailed(err) {
+		return err
+	}
+	if err := a.quiet(); err != nil {
+		return err
+	}
+	return wrong
+}
+
+// adapterFailed tells whether a failure of an adapter is among the causes of an error.
 func adapterFailed(err error) bool { return errors.As(err, new(*AdapterError)) }
 
 // tail keeps the end of what a process writes to its standard error.
@@ -176,9 +201,51 @@ func (s *Settings) checkAdapter() error {
 	return nil
 }
 
-// setUp tells an adapter to begin with nothing.
-func (r *run) setUp() error {
-	return r.persist(func(s *session) error { return s.conn.(*adapterConn).setUp(r.settings.Workload) })
+// setUp opens the control session and tells the adapter to begin with nothing. The context ends it at once.
+func (r *run) setUp(ctx context.Context) error {
+	err := r.control.connect(ctx)
+	if err == nil {
+		c := r.control.conn.(*adapterConn)
+		unhook := context.AfterFunc(ctx, c.interrupt)
+		c.timeout = openTime(r.settings.Timeout)
+		err = c.setUp(r.settings.Workload)
+		c.timeout = r.settings.Timeout
+		unhook()
+	}
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("interrupted before the adapter was set up: %w", err)
+	}
+	return err
+}
+
+// emptyKeys is how many keys are looked at behind setup: an earlier run has begun with them, too.
+const emptyKeys = 16
+
+// checkEmpty reads some keys of which nobody has written any: what is there an earlier run has left.
+func (r *run) checkEmpty(e *epoch) error {
+	s := r.workload.readAll(e)
+	s.whole, s.key, s.val = true, e.keys.first, min(e.keys.first+emptyKeys-1, e.keys.last())
+	return r.persist(func(c *session) error {
+		a, err := r.transact(c, s)
+		if err != nil {
+			return fmt.Errorf("read some keys behind setup: %w", err)
+		}
+		for _, row := range a.rows {
+			if text, ok := row[1].([]byte); ok && len(text) == 0 {
+				continue
+			}
+			value := fmt.Sprint(row[1])
+			if text, ok := row[1].([]byte); ok {
+				value = "[" + string(text) + "]"
+			}
+			return &AdapterError{
+				Command: r.backend.(*Adapter).command, Stderr: c.conn.(*adapterConn).stderr.String(),
+				Says: fmt.Sprintf("answers %s to a read of key %v right behind setup, when nobody has written it: setup must "+
+					"make an empty store, and what an earlier run left must be gone", value, row[0]),
+			}
+		}
+		return nil
+	})
 }
 
 // transact runs steps in a transaction of the control session, again when that is aborted, and gives the answer of the
@@ -197,15 +264,23 @@ func (r *run) transact(s *session, steps ...step) (a *answer, err error) {
 			err = s.end("COMMIT")
 		}
 		known := errors.As(err, new(*adapterAnswer))
-		if !known || errors.As(err, new(*AdapterError)) || time.Now().After(end) {
+		switch {
+		case !known || adapterFailed(err):
 			return a, err
+		case time.Now().After(end):
+			return a, fmt.Errorf("the adapter %s: for %s, with nothing else going on: %w", r.backend.(*Adapter).command,
+				r.patience(), err)
 		}
 	}
 }
 
 // fillByOperations loads the rows of an epoch: accounts have a balance from the beginning, anything else is absent.
 func (r *run) fillByOperations(e *epoch, all bool) error {
-	if r.workload.kind() != kv.Bank || e.number > 0 && !all {
+	switch {
+	case r.workload.kind() == kv.Bank && (e.number == 0 || all):
+	case r.workload.kind() != kv.Bank && e.number == 0 && !all:
+		return r.checkEmpty(e)
+	default:
 		return nil
 	}
 	last := e.keys.first + accounts - 1
@@ -245,22 +320,24 @@ func connectAll(ctx context.Context, clients []*client) {
 // start starts the process of a session, in a group of its own: Ctrl-C is for txnfuzz, which ends the processes when
 // their transactions are through, and whatever the shell starts ends with it.
 func (a *Adapter) start(timeout time.Duration) (*adapterConn, error) {
-	c := &adapterConn{adapter: a, timeout: timeout, lines: make(chan []byte), ended: make(chan struct{})}
-	c.cmd = exec.Command("/bin/sh", "-c", a.command)
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c.cmd.Stderr = &c.stderr
-	c.cmd.WaitDelay = time.Second
-	var err error
-	if c.in, err = c.cmd.StdinPipe(); err != nil {
-		return nil, fmt.Errorf("start an adapter: %w", err)
-	}
-	out, err := c.cmd.StdoutPipe()
+	out, theirOut, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("start an adapter: %w", err)
 	}
-	if err := c.cmd.Start(); err != nil {
+	theirIn, in, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("start an adapter: %w", errors.Join(err, out.Close(), theirOut.Close()))
+	}
+	c := &adapterConn{adapter: a, timeout: timeout, in: in, out: out, answers: bufio.NewReaderSize(out, 1<<16)}
+	c.cmd = exec.Command("/bin/sh", "-c", a.command)
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = theirIn, theirOut, &c.stderr
+	c.cmd.WaitDelay = time.Second
+	err = c.cmd.Start()
+	_, _ = theirIn.Close(), theirOut.Close()
+	if err != nil {
+		_, _ = in.Close(), out.Close()
 		return nil, &AdapterError{Command: a.command, Says: "cannot be started: " + err.Error()}
 	}
-	go c.read(out)
 	return c, nil
 }

@@ -76,15 +76,16 @@ func TestAdapterFails(t *testing.T) {
 		{"it says so", `while read x; do echo '{"error":"no table"}'; done`, []string{"answers that it failed: no table"}},
 		{"it cannot set up", "read x; " + ok + `; read x; echo '{"abort":"in use"}'; cat`, []string{"cannot set up: in use"}},
 		{"it hangs", "read x; " + ok + "; read x; " + ok + "; echo waiting >&2; sleep 60",
-			[]string{"does not answer for 200ms", "waiting"}},
+			[]string{"does not answer for 200ms", "flushed", "waiting"}},
 		{"a read of nothing", "while read x; do " + ok + "; done", []string{`a read without a "value"`, `"op":"read-list"`}},
-		{"a read of a text", `while read x; do echo '{"ok":true,"value":"5"}'; done`,
-			[]string{"which is no list of integers"}},
+		{"a read of a text", `while read x; do case "$x" in *'"op":"read'*) echo '{"ok":true,"value":"5"}';; *) ` + ok +
+			`;; esac; done`, []string{`answers "5" to a read of a list, which is no list of integers`}},
+		{"it fails and says nothing", `while read x; do echo '{"error":""}'; done`, []string{"that it failed, and not why"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := adapterSettings(t, "append")
-			s.Timeout, s.Duration = 200*time.Millisecond, 20*time.Second
+			s.Timeout, s.Duration = 200*time.Millisecond, 20*time.Second // setup and open have five seconds
 			_, err := load.Run(t.Context(), load.NewAdapter(c.command, corpus.Serializable), s)
 			if err == nil {
 				t.Fatal("no error")
@@ -123,6 +124,7 @@ func TestAdapterSettings(t *testing.T) {
 		want   string
 	}{
 		{func(s *load.Settings) { s.Workload = "predicate" }, "needs SQL"},
+		{func(s *load.Settings) { s.Workload = "queue" }, "needs SQL"},
 		{func(s *load.Settings) { s.Models = nil }, "want --model or --promise"},
 		{func(s *load.Settings) { s.Models, s.Declared, s.Workload = nil, "statement", "bank" }, "another workload"},
 		{func(s *load.Settings) { s.Faults = []load.FaultKind{load.Kill} }, "--fault"},

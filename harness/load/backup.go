@@ -117,7 +117,7 @@ func (r *run) backup(e *epoch, t *tape) error {
 
 var (
 	insertInto = []byte("INSERT INTO ")
-	valuesOf   = []byte("VALUES (")
+	valuesWords   = []byte("VALUES (")
 )
 
 // dumpedRows reads the rows of a dump, in the order of their first column, which is their key. All columns are numbers,
@@ -132,7 +132,7 @@ func dumpedRows(text []byte, columns []int) ([][]driver.Value, error) {
 		if !bytes.HasPrefix(line, insertInto) {
 			continue
 		}
-		_, list, ok := bytes.Cut(line, valuesOf)
+		_, list, ok := bytes.Cut(line, valuesWords)
 		list, closed := bytes.CutSuffix(bytes.TrimSpace(list), []byte(");"))
 		if !ok || !closed || bytes.Contains(list, []byte("),(")) {
 			return nil, fmt.Errorf("a dump has the line %q, which is no INSERT of one row", line)

@@ -130,7 +130,7 @@ func bareLoop(b *testing.B, server harness.Wired, name string, level corpus.Leve
 	}
 	r.control = &session{dial: r.dial, timeout: time.Minute}
 	defer r.control.close()
-	if err := r.prepare(); err != nil {
+	if err := r.prepare(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	defer r.drop()

@@ -87,6 +87,11 @@ func (c *client) epoch(ctx context.Context, e *epoch) error {
 			e.end()
 		}
 	}
+	if a, ok := c.session.conn.(*adapterConn); ok {
+		if err := a.quiet(); err != nil {
+			return fmt.Errorf("client %d: %w", c.number, err)
+		}
+	}
 	return nil
 }
 
@@ -107,8 +112,11 @@ func (c *client) perform(t *tape, end string) error {
 	err, committing, broken := c.statements(t, end)
 	switch {
 	case broken != nil:
-		return broken
+		return c.inStep(broken)
 	case adapterFailed(err):
+		// It may have done what it was asked before it failed.
+		t.end(c.process, invoke, c.run.now(), kv.Info)
+		c.run.count.aborted(kv.Info, adapterBroken)
 		return err
 	case end == "ROLLBACK" && (err == nil || committing):
 		// Whether or not the answer came: nothing asked for a commit.

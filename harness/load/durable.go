@@ -2,7 +2,9 @@ package load
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 )
@@ -84,18 +86,7 @@ func lostWrites(events []event, final event) []Lost {
 			changes[o.Key] = c
 		}
 	}
-	values := map[kv.Value]kv.Value{}
-	for _, o := range final.ops() {
-		if o.Kind == kv.ReadPredicate {
-			for i := 0; i+1 < len(o.List); i += 2 {
-				values[o.List[i]] = o.List[i+1]
-			}
-			continue
-		}
-		if o.Kind != kv.Versions {
-			values[o.Key] = o.Val
-		}
-	}
+	values := valuesOf(final)
 	var out []Lost
 	for k, list := range changes {
 		val, ok := values[k]
@@ -125,6 +116,24 @@ func lostWrites(events []event, final event) []Lost {
 	}
 	slices.SortFunc(out, func(a, b Lost) int { return int(a.Key - b.Key) })
 	return out
+}
+
+// valuesOf returns what a transaction has read of the keys that had a value; one that is missing is kv.Nil, which a map
+// does not have by itself.
+func valuesOf(final event) map[kv.Value]kv.Value {
+	values := map[kv.Value]kv.Value{}
+	for _, o := range final.ops() {
+		if o.Kind == kv.ReadPredicate {
+			for i := 0; i+1 < len(o.List); i += 2 {
+				values[o.List[i]] = o.List[i+1]
+			}
+			continue
+		}
+		if o.Kind != kv.Versions {
+			values[o.Key] = o.Val
+		}
+	}
+	return values
 }
 
 func spellChange(k, v kv.Value) string {
@@ -177,5 +186,28 @@ func lostTransfers(events []event, late []transfer, before, after map[kv.Value]k
 	if reaches(missing, all) {
 		return "", open, false
 	}
-	return fmt.Sprintf("the acknowledged transfers do not lead to the balances that were read afterwards: they differ by %v, which no choice among the %d transfers without a known outcome explains", missing, len(all)), open, false
+	says = "the acknowledged transfers do not lead to the balances that were read afterwards: " + spellTransfer(missing)
+	return says + unexplained(len(all)), open, false
+}
+
+// spellTransfer tells what each account has too much or too little.
+func spellTransfer(t transfer) string {
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(t)) {
+		if t[k] != 0 {
+			of := "much"
+			if t[k] < 0 {
+				of = "little"
+			}
+			parts = append(parts, fmt.Sprintf("account %d has %d too %s", k, max(t[k], -t[k]), of))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func unexplained(unknown int) string {
+	if unknown == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; no choice among the %s without a known outcome explains that", counted(unknown, "transfer"))
 }

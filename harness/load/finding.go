@@ -138,6 +138,7 @@ func (j *judge) save(f Finding, records []kv.Record) error {
 	if f.Model != "" {
 		header.Promised = []string{string(f.Model)}
 	}
+	header.FinalRead = f.Kind == KindLost
 	err := os.MkdirAll(j.run.settings.Found, 0o755)
 	if err == nil {
 		err = writeHistory(f.File, header, records)
@@ -174,7 +175,7 @@ func (j *judge) text(f Finding) string {
 	if f.Note != "" {
 		b.WriteString("\n" + f.Note + "\n")
 	}
-	if f.Model != "" && f.Kind != KindLost {
+	if f.Model != "" {
 		b.WriteString("\nValues that other transactions wrote are left out of what was read, and operations that do not matter of the transactions.\n")
 	}
 	return b.String()

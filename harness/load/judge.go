@@ -167,12 +167,16 @@ func (j *judge) durable(e *epoch, events []event) error {
 	}
 	final := event{t, &t.txns[len(t.txns)-1]}
 	found := lost(j.header.Workload, events, final)
+	var records []kv.Record
 	if j.header.Workload == kv.Bank {
 		after := map[kv.Value]kv.Value{}
 		for _, o := range final.ops() {
 			after[o.Key] = o.Val
 		}
 		says, open, undecided := lostTransfers(events, j.late, j.balance, after)
+		if says != "" {
+			records = transferRecords(events, j.late, j.balance, final)
+		}
 		j.balance, j.late = after, open
 		if undecided {
 			j.doubt("too many transfers without a known outcome to tell whether one that was acknowledged is lost")
@@ -188,18 +192,13 @@ func (j *judge) durable(e *epoch, events []event) error {
 	if len(found) == 0 {
 		return nil
 	}
-	records := []kv.Record{found[0].Writer.record(), final.record()}
-	if found[0].Writer.recorded == final.recorded {
-		records = records[1:]
-	}
-	m := model.StrictSerializable
-	if j.header.Workload == kv.Bank {
-		m = "" // that transfers are missing no model of reads and totals tells
+	if records == nil {
+		records = found[0].records(j.header.Workload, events)
 	}
 	return j.found(Finding{
-		Kind: KindLost, Epoch: e.number, Count: len(found), Model: m,
+		Kind: KindLost, Epoch: e.number, Count: len(found),
 		Says: []string{found[0].Says, j.faultsSaid(e)}, Note: j.run.excuse(),
-	}, project(records, []kv.Value{found[0].Key}))
+	}, records)
 }
 
 // faultsSaid tells what was done to the server in an epoch.
@@ -329,7 +328,7 @@ func (j *judge) close() {
 func (j *judge) line() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	s := fmt.Sprintf("%d epochs checked", j.checked)
+	s := counted(j.checked, "epoch") + " checked"
 	for _, k := range slices.SortedFunc(maps.Keys(j.anomalies), func(a, b model.Kind) int {
 		return cmp.Or(cmp.Compare(j.anomalies[b], j.anomalies[a]), strings.Compare(string(a), string(b)))
 	}) {

@@ -178,10 +178,12 @@ func meet(kind kv.Workload, events []event, as promise) (m meetings) {
 				t := touchedBy(&r, e.planned, kind == kv.Predicate)
 				t.txn = i
 				all = append(all, t)
+				if e.session != readerSession {
+					m.transactions++
+				}
 			}
 		})
 	}
-	m.transactions = len(all)
 	slices.SortStableFunc(all, func(a, b *touched) int { return cmp.Compare(a.from, b.from) })
 	var open []*touched
 	for _, t := range all {

@@ -17,6 +17,9 @@ func (j *judge) draft(f Finding, records []kv.Record) []*Program {
 	if f.Model == "" && f.Kind != KindLost || len(s.Faults) > 0 || verbs[kind] == nil {
 		return nil
 	}
+	if f.Kind == KindLost && kind == kv.Bank {
+		return nil // any of its transfers may be the one that is lost
+	}
 	kept := j.trace(records)
 	var keys []kv.Value
 	for _, r := range records {

@@ -43,7 +43,7 @@ func openStage(ctx context.Context, b harness.Backend, s Settings) (*stage, erro
 		return nil, err
 	}
 	st := &stage{r: r, next: 1}
-	if err := r.prepare(); err != nil {
+	if err := r.prepare(ctx); err != nil {
 		return nil, errors.Join(err, st.close())
 	}
 	if st.j, err = newJudge(r); err != nil {
@@ -69,7 +69,10 @@ func (st *stage) member(i int) *member {
 		r := st.r
 		st.members = append(st.members, &member{client: &client{
 			run: r, number: n, process: int64(readerSession + 1 + n),
-			session: &session{dial: r.clientDial(n), timeout: r.settings.Timeout, setup: r.dialect.begin(r.settings.Level, r.database)},
+			session: &session{
+				dial: r.clientDial(n), timeout: r.settings.Timeout, opening: r.control.opening,
+				setup: r.dialect.begin(r.settings.Level, r.database),
+			},
 			chooser: chooser{
 				rand: mathrand.New(mathrand.NewPCG(r.settings.Seed, uint64(n))),
 				last: kv.Value(n), step: mostMembers,

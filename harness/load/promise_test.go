@@ -74,9 +74,11 @@ func parseOp(t testing.TB, text string) (kv.RecordOp, lock) {
 	}
 	o := kv.RecordOp{Key: num(f[1])}
 	switch kind {
-	case "r":
+	case "r", "versions":
 		if o.Kind = kv.Read; isList {
-			o.Kind = kv.ReadList
+			if o.Kind = kv.ReadList; kind == "versions" {
+				o.Kind = kv.Versions
+			}
 			for _, v := range strings.Fields(strings.TrimSuffix(list, "]")) {
 				o.List = append(o.List, num(v))
 			}
@@ -86,7 +88,9 @@ func parseOp(t testing.TB, text string) (kv.RecordOp, lock) {
 		o.Kind = kv.Delete
 		return o, l
 	default:
-		o.Kind = map[string]kv.Kind{"append": kv.Append, "w": kv.Write, "delta": kv.Delta, "insert": kv.Insert}[kind]
+		o.Kind = map[string]kv.Kind{
+			"append": kv.Append, "w": kv.Write, "delta": kv.Delta, "insert": kv.Insert, "init": kv.Init,
+		}[kind]
 	}
 	o.Val = num(f[2])
 	return o, l

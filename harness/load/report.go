@@ -160,7 +160,8 @@ func (r *Report) WriteText(w io.Writer) error {
 	if r.Bystanders > 0 {
 		fmt.Fprintf(&b, "beside them %d connections with an open transaction\n", r.Bystanders)
 	}
-	fmt.Fprintf(&b, "%d transactions in %.1f s (%.0f a second): %d committed, %d aborted, %d unknown\n", r.Transactions, r.Seconds, r.Rate, r.OK, r.Fail, r.Info)
+	fmt.Fprintf(&b, "%s in %.1f s (%.0f a second): %d committed, %d aborted, %d unknown\n",
+		counted(r.Transactions, "transaction"), r.Seconds, r.Rate, r.OK, r.Fail, r.Info)
 	if len(r.Aborts) > 0 {
 		fmt.Fprintf(&b, "ended with: %s\n", joined(r.Aborts))
 	}
@@ -186,9 +187,10 @@ func (r *Report) WriteText(w io.Writer) error {
 		names = append(names, string(m))
 	}
 	if r.Checked != "" {
-		fmt.Fprintf(&b, "%d epochs checked: %s\n", r.Epochs, r.Checked)
+		fmt.Fprintf(&b, "%s checked: %s\n", counted(r.Epochs, "epoch"), r.Checked)
 	} else {
-		fmt.Fprintf(&b, "%d epochs checked against %s in %.1f s\n", r.Epochs, strings.Join(names, ", "), r.CheckSeconds)
+		fmt.Fprintf(&b, "%s checked against %s in %.1f s\n", counted(r.Epochs, "epoch"), strings.Join(names, ", "),
+			r.CheckSeconds)
 	}
 	if r.Promise != "" {
 		fmt.Fprintf(&b, "promised: %s\n", r.Promise)
@@ -208,11 +210,11 @@ func (r *Report) WriteText(w io.Writer) error {
 	}
 	writeExclusions(&b, r.Excluded)
 	for _, f := range r.Findings {
-		fmt.Fprintf(&b, "\nFOUND %s, %d times, first in epoch %d", f.Kind, f.Count, f.Epoch)
+		fmt.Fprintf(&b, "\nFOUND %s, %s, first in epoch %d", f.Kind, counted(f.Count, "time"), f.Epoch)
 		if f.Model != "" {
 			fmt.Fprintf(&b, "; %s forbids it", f.Model)
 		}
-		fmt.Fprintf(&b, "; %d transactions show it: %s\n", f.Transactions, f.File)
+		fmt.Fprintf(&b, "; %s%s\n", shownBy(f.Transactions), f.File)
 		for _, s := range f.Says {
 			b.WriteString("  " + s + "\n")
 		}
@@ -231,6 +233,25 @@ func (r *Report) WriteText(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// counted spells a number of things.
+func counted[N int | int64](n N, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// shownBy introduces the file of a finding.
+func shownBy(transactions int) string {
+	switch transactions {
+	case 0: // it is about an answer or a log
+		return ""
+	case 1:
+		return "1 transaction shows it: "
+	}
+	return counted(transactions, "transaction") + " show it: "
 }
 
 // joined lists counts, the largest first.

@@ -117,7 +117,7 @@ func Run(ctx context.Context, b harness.Backend, s Settings) (report *Report, er
 	defer r.endLife()
 	defer r.control.close()
 	defer r.beside.close()
-	if err := r.prepare(); err != nil {
+	if err := r.prepare(ctx); err != nil {
 		return nil, errors.Join(err, r.drop())
 	}
 	defer func() { err = errors.Join(err, r.cluster.close()) }()
@@ -167,14 +167,15 @@ func newRun(ctx context.Context, b harness.Backend, s Settings) (*run, error) {
 	r.control = &session{dial: dial, timeout: time.Minute}
 	if r.operations() {
 		r.control.timeout = s.Timeout // it does nothing that takes longer than what a client does
+		r.control.opening = openTime(s.Timeout) + time.Second
 	}
 	return r, nil
 }
 
 // prepare makes the database and the table.
-func (r *run) prepare() error {
+func (r *run) prepare(ctx context.Context) error {
 	if r.operations() {
-		return r.setUp()
+		return r.setUp(ctx)
 	}
 	enter := fmt.Sprintf(r.dialect.enter, r.database)
 	first := []string{fmt.Sprintf(r.dialect.create, r.database), enter}
@@ -188,9 +189,12 @@ func (r *run) prepare() error {
 }
 
 // drop drops the database, which is ours by its name, even after the run was
-// interrupted.
+// interrupted. Behind an adapter nothing was made.
 func (r *run) drop() error {
 	r.beside.close()
+	if r.operations() {
+		return nil
+	}
 	left := r.sweep(true) // locks of what is prepared would keep the tables
 	q := fmt.Sprintf(r.dialect.drop, r.database)
 	if err := r.persist(func(s *session) error { return s.exec(q) }); err != nil {
@@ -233,7 +237,7 @@ func (r *run) clients(ctx context.Context, j *judge, wait *sync.WaitGroup) []cha
 		channels[i] = make(chan *epoch, 1)
 		c := &client{
 			run: r, number: i, process: int64(readerSession + 1 + i),
-			session:  &session{dial: r.clientDial(i), timeout: r.settings.Timeout, setup: setup},
+			session:  &session{dial: r.clientDial(i), timeout: r.settings.Timeout, opening: r.control.opening, setup: setup},
 			openings: opened,
 			chooser: chooser{
 				rand:     mathrand.New(mathrand.NewPCG(r.settings.Seed, uint64(i))),
@@ -309,6 +313,9 @@ func (r *run) conduct(ctx context.Context, j *judge) error {
 	judging.Wait()
 	close(watched)
 	j.close()
+	if failed := r.failed(); adapterFailed(failed) {
+		return failed // what else failed followed from it
+	}
 	return errors.Join(r.failed(), err)
 }
 
@@ -343,6 +350,9 @@ func (r *run) epochs(channels []chan *epoch, free <-chan []*tape, recorded chan<
 		}
 		timer.Stop()
 		e.running.Wait()
+		if err := r.failed(); outOfStep(err) {
+			return err // what this epoch has recorded may be wrong
+		}
 		if err := r.finish(e); err != nil {
 			return err
 		}

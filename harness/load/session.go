@@ -17,6 +17,8 @@ type session struct {
 	setup []string
 	// timeout is how long an answer may take before the connection counts as lost.
 	timeout time.Duration
+	// opening is how long a new connection may take, if that is longer.
+	opening time.Duration
 
 	conn conn
 	got  answer
@@ -53,7 +55,7 @@ func (s *session) connect(ctx context.Context) error {
 	if s.conn != nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	ctx, cancel := context.WithTimeout(ctx, max(s.timeout, s.opening))
 	defer cancel()
 	c, err := s.dial(ctx, s.timeout)
 	if err != nil {

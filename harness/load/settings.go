@@ -95,6 +95,14 @@ func (s *Settings) check(b harness.Backend) error {
 	if err != nil {
 		return &SettingError{err}
 	}
+	if _, ok := b.(*Adapter); ok {
+		if err := s.checkAdapter(); err != nil {
+			return &SettingError{err}
+		}
+	}
+	if _, ok := b.(*Adapter); ok && !s.Protocol.IsText() {
+		return refuse("--protocol: an adapter is told operations, and sends them as it likes")
+	}
 	if err := s.checkInvariant(b.Server()); err != nil {
 		return &SettingError{err}
 	}
@@ -103,14 +111,6 @@ func (s *Settings) check(b harness.Backend) error {
 	}
 	if err := s.checkBackup(b); err != nil {
 		return &SettingError{err}
-	}
-	if _, ok := b.(*Adapter); ok {
-		if err := s.checkAdapter(); err != nil {
-			return &SettingError{err}
-		}
-	}
-	if _, ok := b.(*Adapter); ok && !s.Protocol.IsText() {
-		return refuse("--protocol: an adapter is told operations, and sends them as it likes")
 	}
 	if _, err := locksFor(s.Workload, s.Reads, b.Server()); err != nil {
 		return &SettingError{err}

@@ -67,10 +67,10 @@ func (r *ReplicaTrouble) Actual() string {
 	}
 	var parts []string
 	if len(r.Primary) > 0 {
-		parts = append(parts, "only " + first + " has "+strings.Join(r.Primary, " "))
+		parts = append(parts, "only "+first+" has "+strings.Join(r.Primary, " "))
 	}
 	if len(r.Replica) > 0 {
-		parts = append(parts, "only " + node + " has "+strings.Join(r.Replica, " "))
+		parts = append(parts, "only "+node+" has "+strings.Join(r.Replica, " "))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -106,6 +106,9 @@ type Header struct {
 	Total *int64 `json:"total,omitempty"`
 	// NegativeBalances allows accounts of a bank below zero.
 	NegativeBalances bool `json:"negative_balances,omitempty"`
+	// FinalRead says that the last transaction has read everything after all others had ended, so what was acknowledged
+	// must be there; of a bank, that the first one has read everything before them.
+	FinalRead bool `json:"final_read,omitempty"`
 	// Topology says in words how changes come from one of the Nodes to the others. No Nodes: there was one server, or
 	// nobody recorded which.
 	Topology string `json:"topology,omitempty"`
