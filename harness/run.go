@@ -380,13 +380,17 @@ const (
 	errDeadlock = 1213
 	// errSnapshot is MariaDB's "Record has changed since last read".
 	errSnapshot = 1020
+	// errDuringCommit and errRolledBackDuringCommit tell of a transaction that Group Replication has given up for one of
+	// another member, with the next statement, whatever that is.
+	// https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html#error_er_error_during_commit
+	errDuringCommit, errRolledBackDuringCommit = 1180, 3101
 )
 
 // endsTxn infers, for a server that does not tell, that an error took the whole transaction with it. A failed
 // COMMIT or ROLLBACK leaves none either.
 func (r *run) endsTxn(st *history.Stmt, e *history.Error) bool {
 	switch e.Code {
-	case errDeadlock:
+	case errDeadlock, errDuringCommit, errRolledBackDuringCommit:
 		return true
 	case errSnapshot:
 		return r.h.Server.DBMS == history.MariaDB

@@ -116,8 +116,8 @@ func (r *run) backup(e *epoch, t *tape) error {
 }
 
 var (
-	insertInto = []byte("INSERT INTO ")
-	valuesWords   = []byte("VALUES (")
+	insertInto  = []byte("INSERT INTO ")
+	valuesWords = []byte("VALUES (")
 )
 
 // dumpedRows reads the rows of a dump, in the order of their first column, which is their key. All columns are numbers,
