@@ -92,13 +92,17 @@ func storedCases(t *testing.T) []corpus.Stored {
 	return out
 }
 
-// withTopologies adds the primaries with a replica that cases were found on, where their servers are installed.
+// memberOf is the server that each node of a target is.
+func memberOf(server string) string { return strings.Replace(server, "galera:", "mariadb:", 1) }
+
+// withTopologies adds the primaries with a replica, and the clusters, that cases were found on, where their servers are
+// installed.
 func withTopologies(cases []corpus.Stored, installed []string) []string {
 	out := slices.Clone(installed)
 	for _, s := range cases {
 		home := findings.Home(s.Case)
 		server, _, _ := strings.Cut(home, ",")
-		if target.HasReplica(home) && slices.Contains(installed, server) && !slices.Contains(out, home) {
+		if target.OfSeveral(home) && slices.Contains(installed, memberOf(server)) && !slices.Contains(out, home) {
 			out = append(out, home)
 		}
 	}
@@ -157,8 +161,8 @@ func verifyOn(t *testing.T, name string, cases []corpus.Stored, versions map[str
 		if !findings.Steady(s.Case) || !findings.Due(s.Case, name) && !(*update && findings.Meant(s.Case, name)) {
 			continue
 		}
-		if target.HasReplica(name) && !findings.HasRecord(s.Case, name) {
-			continue // its verdict is that of the primary alone
+		if target.OfSeveral(name) && !findings.HasRecord(s.Case, name) {
+			continue // its verdict is that of the primary alone, or no rule judges it
 		}
 		results, err := findings.Verify(ctx, on, s)
 		if err != nil {

@@ -92,6 +92,12 @@ func membersOf(b Backend) (*members, error) {
 	return out, nil
 }
 
+// outsideCluster are the errors of a member that is none any more: WSREP is not ready, the server only reads, is offline,
+// or cannot wait for what the others commit.
+// https://mariadb.com/docs/server/reference/error-codes/mariadb-error-codes-1000-to-1099/e1047
+// https://dev.mysql.com/doc/refman/9.7/en/group-replication-responses-failure-exit.html
+var outsideCluster = map[uint16]bool{1047: true, 1290: true, 3032: true, 3796: true, 3797: true}
+
 // of returns which member a session of a case is on.
 func (m *members) of(session int) int { return max(session-1, 0) % len(m.dbs) }
 

@@ -154,7 +154,7 @@ func wantCases(cmd *cobra.Command, args []string) error {
 func ownTopology(cases []corpus.Stored, otherwise []string) []string {
 	home := findings.Home(cases[0].Case)
 	same := func(s corpus.Stored) bool { return findings.Home(s.Case) == home }
-	if !target.HasReplica(home) || slices.ContainsFunc(cases, func(s corpus.Stored) bool { return !same(s) }) {
+	if !target.OfSeveral(home) || slices.ContainsFunc(cases, func(s corpus.Stored) bool { return !same(s) }) {
 		return otherwise
 	}
 	return []string{home}

@@ -108,5 +108,5 @@ func (c *campaign) take(
 // waits for until the replica has come as far, the next one runs in.
 func ahead(name string, workers int) bool {
 	const busy = 3 // processors that a worker, its server and its judging keep busy
-	return target.IsDSN(name) || target.HasReplica(name) || (workers+1)*busy <= runtime.GOMAXPROCS(0)
+	return target.IsDSN(name) || target.OfSeveral(name) || (workers+1)*busy <= runtime.GOMAXPROCS(0)
 }

@@ -178,6 +178,9 @@ func (s *script) wrong(code func(string) string) (where, expected, actual string
 		return s.lastSent(code), expected, s.lastWords()
 	}
 	if step == 0 && s.Verdict.Kind.OfReplica() {
+		if r := s.History.Replica; r != nil && r.Node != "" {
+			return "On " + r.Node, expected, actual
+		}
 		return "On the replica", expected, actual
 	}
 	if step == 0 {

@@ -9,6 +9,9 @@ import (
 
 // replicaTitle says in one line what is wrong with a replica.
 func replicaTitle(r *history.ReplicaTrouble) string {
+	if r.Node != "" {
+		return fmt.Sprintf("%s: members silently hold different rows: %s", r.Form, cut(r.Actual()))
+	}
 	of := "standby"
 	if format := r.BinlogFormat(); format != "" {
 		of = format + " replica"
@@ -47,6 +50,10 @@ func (s *script) topologyText(func(string) string) string {
 		return ""
 	}
 	dbms := s.History.Server.DBMS
+	if r.Node != "" {
+		return fmt.Sprintf("It takes a %s: session tx1 is on the first node, tx2 on the second one. Wait behind each "+
+			"COMMIT until the others have applied it, and compare the tables of the nodes.", r.Form)
+	}
 	look := "compare the tables of the two"
 	if r.Stopped {
 		look = looks[dbms]

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
+	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/promise"
 )
@@ -53,7 +54,12 @@ func jiraReport(s *script) (Files, error) {
 		return Files{}, err
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "Summary: %s\nAffects Version/s: %s\nComponent/s: Storage Engine - InnoDB\nEnvironment: %s\n\n", s.title(), number(s.History.Server.Version), serverText(s.History.Server))
+	component := "Storage Engine - InnoDB"
+	if s.Verdict.Kind == oracle.NodesDiffer {
+		component = "Galera"
+	}
+	fmt.Fprintf(&b, "Summary: %s\nAffects Version/s: %s\nComponent/s: %s\nEnvironment: %s\n\n",
+		s.title(), number(s.History.Server.Version), component, serverText(s.History.Server))
 	fmt.Fprintf(&b, "h3. How to repeat\n\n")
 	s.needsParagraph(&b, jiraCode)
 	fmt.Fprintf(&b, "{code:sql}\n%s\n{code}\n\n", strings.Join(s.interleaved(), "\n"))
@@ -84,7 +90,9 @@ func mysqlReport(s *script) (Files, error) {
 	}
 	var b bytes.Buffer
 	category := "InnoDB storage engine"
-	if s.Verdict.Kind.OfReplica() {
+	if s.Verdict.Kind == oracle.NodesDiffer {
+		category = "Group Replication"
+	} else if s.Verdict.Kind.OfReplica() {
 		category = "Replication"
 	}
 	fmt.Fprintf(&b, "Synopsis: %s\nCategory: MySQL Server: %s\nVersion: %s\n\nDescription:\n", s.title(), category, number(s.History.Server.Version))

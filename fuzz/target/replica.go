@@ -174,6 +174,9 @@ func (t *Target) whyNot(l corpus.Level) string {
 	return ""
 }
 
+// OfSeveral says that a target, by its name, is several servers which txnfuzz starts.
+func OfSeveral(name string) bool { return HasReplica(name) || IsCluster(name) }
+
 // IsCluster says that a target, by its name, is a cluster of nodes that are alike, which txnfuzz starts.
 func IsCluster(name string) bool { return !IsDSN(name) && ofCluster.MatchString(name) }
 
