@@ -6,7 +6,7 @@ var (
 	// leaves is what a node writes that leaves its cluster by itself, since it cannot apply what came.
 	// https://dev.mysql.com/doc/refman/9.7/en/group-replication-responses-failure-exit.html
 	// https://mariadb.com/docs/galera-cluster/high-availability/recovering-a-galera-cluster
-	leaves = regexp.MustCompile(`will now leave the group|Inconsistency detected: |Node consistency compromised, leaving cluster`)
+	leaves = regexp.MustCompile(`will now leave the group|Inconsistency detected:|Node consistency compromised, leaving cluster`)
 	// applies is what it could not apply.
 	applies = regexp.MustCompile(`Could not execute \w+ event on table [^;]*; [^;]*, Error_code: \d+`)
 )
