@@ -15,8 +15,6 @@ import (
 
 // barrier is how a member is asked to have applied what the others have committed.
 type barrier struct {
-	// settings is said once in a session.
-	settings []string
 	// wait ends when the session's member shows all that any member had committed before wait was sent.
 	wait string
 	// promised tells by a name of package oracle/promise what transactions on different members are promised at a level,
@@ -31,19 +29,29 @@ type barrier struct {
 // commits last of two that change a row fails. Nothing is promised at SERIALIZABLE.
 var byViews = map[corpus.Level]string{corpus.ReadCommitted: "statement", corpus.RepeatableRead: "snapshot"}
 
-// barriers are those of the topologies whose members all take writes. A wait reads a table: neither kind of cluster has
-// a SELECT without one wait.
+// FreshReads is what a session of a node says, once, to have its reads wait for all that other nodes had committed before;
+// a topology that is not in it has no such words.
 // https://mariadb.com/docs/galera-cluster/reference/galera-cluster-system-variables#wsrep_sync_wait
 // https://dev.mysql.com/doc/refman/9.7/en/group-replication-configuring-consistency-guarantees.html
+var FreshReads = map[TopologyKind]string{
+	Galera:      "SET SESSION wsrep_sync_wait = 1",
+	GroupSingle: beforeReads,
+	GroupMulti:  beforeReads,
+}
+
+const beforeReads = "SET SESSION group_replication_consistency = 'BEFORE'"
+
+// barriers are those of the topologies whose members all take writes. A wait reads a table: neither kind of cluster has
+// a SELECT without one wait.
 var barriers = map[TopologyKind]barrier{
 	Galera: {
-		settings: []string{"SET SESSION wsrep_sync_wait = 1"}, wait: anyTable, promised: byViews,
+		wait: anyTable, promised: byViews,
 		keyless: "a Galera cluster does not support DELETE on a table without a primary key, and may order its rows " +
 			"differently on each node " +
 			"(https://mariadb.com/docs/galera-cluster/reference/mariadb-galera-cluster-known-limitations)",
 	},
 	GroupMulti: {
-		settings: []string{"SET SESSION group_replication_consistency = 'BEFORE'"}, wait: anyTable, promised: byViews,
+		wait: anyTable, promised: byViews,
 		keyless: "Group Replication wants a primary key of each table " +
 			"(https://dev.mysql.com/doc/refman/9.7/en/group-replication-requirements.html)",
 	},
@@ -63,6 +71,7 @@ func PromisedAcross(b Backend) map[corpus.Level]string {
 // members is how a pool reaches the members of a cluster.
 type members struct {
 	barrier barrier
+	fresh   string // see FreshReads
 	form    string
 	names   []string
 	dbs     []Database
@@ -75,7 +84,7 @@ func membersOf(b Backend) (*members, error) {
 		return nil, nil
 	}
 	t := c.Topology()
-	out := &members{form: t.Form}
+	out := &members{form: t.Form, fresh: FreshReads[t.Kind]}
 	if out.barrier, ok = barriers[t.Kind]; !ok {
 		return nil, nil
 	}
@@ -92,11 +101,17 @@ func membersOf(b Backend) (*members, error) {
 	return out, nil
 }
 
-// outsideCluster are the errors of a member that is none any more: WSREP is not ready, the server only reads, is offline,
-// or cannot wait for what the others commit.
+// OutsideCluster reports whether an error is that of a member which is none any more: WSREP is not ready, the server only
+// reads, is offline, or cannot wait for what the others commit.
 // https://mariadb.com/docs/server/reference/error-codes/mariadb-error-codes-1000-to-1099/e1047
 // https://dev.mysql.com/doc/refman/9.7/en/group-replication-responses-failure-exit.html
-var outsideCluster = map[uint16]bool{1047: true, 1290: true, 3032: true, 3796: true, 3797: true}
+func OutsideCluster(code uint16) bool {
+	switch code {
+	case 1047, 1290, 3032, 3796, 3797:
+		return true
+	}
+	return false
+}
 
 // of returns which member a session of a case is on.
 func (m *members) of(session int) int { return max(session-1, 0) % len(m.dbs) }
@@ -158,10 +173,8 @@ func (w *worker) onMember(ctx context.Context, i int, sql string) (Reply, error)
 			return Reply{}, fmt.Errorf("connect: %w", err)
 		}
 		w.sides[i] = newConnection(opened, 0)
-		for _, set := range m.barrier.settings {
-			if r, err := w.answer(i, set); err != nil {
-				return r, err
-			}
+		if r, err := w.answer(i, m.fresh); err != nil {
+			return r, err
 		}
 	}
 	return w.answer(i, sql)

@@ -135,7 +135,7 @@ func (w *worker) query(sql string) (Reply, error) {
 	r, err := w.control(sql)
 	if err == nil && r.Err != nil {
 		err = fmt.Errorf("%s: error %d (%s): %s", sql, r.Err.Code, r.Err.State, r.Err.Message)
-		if w.pool.members != nil && outsideCluster[r.Err.Code] {
+		if w.pool.members != nil && OutsideCluster(r.Err.Code) {
 			err = &LostError{err}
 		}
 	}

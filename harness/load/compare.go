@@ -3,6 +3,7 @@ package load
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/harness"
@@ -51,14 +52,15 @@ func (r *run) settle(e *epoch) (differ []difference, stop *harness.StoppedError,
 	return differ, nil, nil
 }
 
-// outside are the answers of a node that takes part in its cluster no more, or not yet.
-// https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html
-// https://mariadb.com/docs/server/reference/error-codes/mariadb-error-code-reference
-var outside = map[code]bool{"1047": true, "1290": true, "3796": true}
+// outside says that a node which answers so takes part in its cluster no more, or not yet.
+func outside(c code) bool {
+	n, err := strconv.ParseUint(string(c), 10, 16)
+	return err == nil && harness.OutsideCluster(uint16(n))
+}
 
 // left adds to an error of a node that it has left its cluster, and what its log says.
 func (n *node) left(err error) error {
-	if !outside[errorCode(err)] {
+	if !outside(errorCode(err)) {
 		return err
 	}
 	return fmt.Errorf("%w\n%s takes part in its cluster no more. The end of its log:\n%s", err, n.Name, n.Backend.Log())

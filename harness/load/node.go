@@ -27,6 +27,7 @@ type node struct {
 
 // cluster is what a run knows of a topology.
 type cluster struct {
+	kind  harness.TopologyKind
 	form  string
 	nodes []*node
 	// follower tells how far the replica is; nil: this process has not started it.
@@ -91,7 +92,7 @@ func (r *run) gather(ctx context.Context) error {
 		return nil
 	}
 	x := &cluster{
-		form: t.Form, equal: equality[t.Kind], promise: promisedAcross(t, r.backend.Server(), r.settings.Level),
+		kind: t.Kind, form: t.Form, equal: equality[t.Kind], promise: promisedAcross(t, r.backend.Server(), r.settings.Level),
 	}
 	for _, n := range t.Nodes {
 		d, err := dialOf(n.Backend)
@@ -144,11 +145,9 @@ func (r *run) reach() error {
 		if x.follower != nil || r.dialect != mysqlDialect {
 			continue
 		}
-		for _, q := range waiting {
-			if n.control.exec(q) == nil {
-				n.waits = true
-				n.control.setup = append(n.control.setup, q)
-			}
+		if q := harness.FreshReads[x.kind]; q != "" && n.control.exec(q) == nil {
+			n.waits = true
+			n.control.setup = append(n.control.setup, q)
 		}
 	}
 	if first := x.nodes[0]; first.waits { // what ends an epoch is read there, and may have been written elsewhere
@@ -157,12 +156,6 @@ func (r *run) reach() error {
 	}
 	return nil
 }
-
-// waiting are what makes the reads of a session wait for what was committed on other nodes before; a server knows one
-// of them at most.
-// https://mariadb.com/docs/galera-cluster/reference/galera-cluster-system-variables#wsrep_sync_wait
-// https://dev.mysql.com/doc/refman/en/group-replication-configuring-consistency-guarantees.html
-var waiting = []string{"SET SESSION wsrep_sync_wait = 1", "SET SESSION group_replication_consistency = 'BEFORE'"}
 
 const (
 	// lagTime is what a node may need to come as far as the others when nothing else is done.
