@@ -290,7 +290,7 @@ func (c *client) keepPace(e *epoch, t *tape) {
 func (c *client) goTo(n *node, rest []string) {
 	c.node = n
 	d := c.run.dialect
-	c.session.dial = n.dial
+	c.session.dial = sendBy(n.dial, c.run.settings.Protocol, c.number, &c.run.sent)
 	c.session.setup = append([]string{d.level + n.level.String()}, rest...)
 	if n.Role != harness.Replica {
 		return

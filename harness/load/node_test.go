@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/protocol"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/load"
 	"github.com/txnfuzz/txnfuzz/harness/lying"
@@ -102,11 +103,14 @@ func TestNodes(t *testing.T) {
 			b := pairOf(t, target)
 			var out bytes.Buffer
 			s := settings(t, target, c.workload, c.level)
-			s.Duration = time.Second / 2
+			s.Duration, s.Protocol = time.Second/2, protocol.Mixed(1)
 			if c.workload != "index" {
 				s.History = &out
 			}
 			r := run(t, b, s)
+			if r.Sent == nil || r.Sent.Prepared == 0 || r.Sent.Executed == 0 {
+				t.Errorf("%s, %s: sent %+v", target, c.workload, r.Sent)
+			}
 			if r.Found() || r.Problem() != nil {
 				t.Errorf("%s %s: %v\n%s", target, c.workload, r.Problem(), textOf(t, r))
 			}
