@@ -184,7 +184,8 @@ func (w *worker) idle(s *connection, sql string) (Reply, error) {
 func (w *worker) ready(ctx context.Context, s *script, db string, levels Levels) error {
 	for _, n := range s.sessions {
 		c := w.sessions[n]
-		if c != nil && (c.broken || c.tainted || s.traits&taints != 0) {
+		// What a node of a cluster does with a transaction can depend on whether its connection has written before.
+		if c != nil && (c.broken || c.tainted || s.traits&taints != 0 || w.pool.members != nil) {
 			w.discard(c)
 			c = nil
 		}

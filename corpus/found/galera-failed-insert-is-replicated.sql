@@ -10,7 +10,7 @@
 -- actual: only member node2 has (0)
 -- reason: all members of the cluster (Galera cluster of 3 nodes) have applied what any of them has committed
 -- note: the other nodes get the row that the failed INSERT made and that its own node has undone; only if the table has a trigger that writes, and without a binary log
--- fingerprint: nodes-differ/rows-left
+-- fingerprint: nodes-differ/rows-left/failed-statement
 -- reproduced: 10/10
 -- also at: RC
 -- verdict (galera 11.8, RR): violation nodes-differ

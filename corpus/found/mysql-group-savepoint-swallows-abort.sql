@@ -11,7 +11,7 @@
 -- actual: only member node1 has (1,12); only member node2 has (1,11)
 -- reason: all members of the cluster (Group Replication with 3 members, all of which take writes) have applied what any of them has committed
 -- note: the transaction of tx1 was aborted when the row of tx2 came; any other statement tells so, SAVEPOINT does not, and COMMIT sends what is undone to the other members
--- fingerprint: nodes-differ/other-values
+-- fingerprint: nodes-differ/other-values/savepoint
 -- reproduced: 10/10
 -- verdict (mysql 9.7,group=3,primary=multi, RR): violation nodes-differ
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -56,7 +57,7 @@ func (t *Target) Replicas() *Replicas {
 // all who saw it stop need only one new one.
 func (t *Target) replicaTrouble(ctx context.Context, r *Trial, built int, run func() (*history.History, error)) {
 	if r.History != nil && r.History.Replica != nil && r.History.Replica.Node != "" {
-		r.Verdict = nodesVerdict(r.History.Replica)
+		r.Verdict = nodesVerdict(r.History.Replica, divides(r.Case, r.History))
 		return
 	}
 	b, ok := t.backend.(harness.Replicated)
@@ -139,11 +140,33 @@ func replicaVerdict(r *history.ReplicaTrouble) oracle.Verdict {
 		strings.Join([]string{string(oracle.ReplicaDiffers), sentAs(r), r.Shape()}, "/"))
 }
 
-// nodesVerdict is that on a cluster whose members hold different rows.
-func nodesVerdict(r *history.ReplicaTrouble) oracle.Verdict {
+// nodesVerdict is that on a cluster whose members hold different rows; of names what may have divided them.
+func nodesVerdict(r *history.ReplicaTrouble, of string) oracle.Verdict {
 	return judging.OfServer(oracle.NodesDiffer, r.Expected(), OneLine(r.Actual()),
 		"all members of the cluster ("+r.Form+") have applied what any of them has committed",
-		string(oracle.NodesDiffer)+"/"+r.Shape())
+		strings.Join([]string{string(oracle.NodesDiffer), r.Shape(), of}, "/"))
+}
+
+// divides names what of a case is likeliest to have come to one member otherwise than to another, for a fingerprint:
+// what is undone in the middle of a transaction, which a node sends as a whole.
+func divides(c *corpus.Case, h *history.History) string {
+	said := map[stmt.Kind]bool{}
+	failed := false
+	for i := range h.Stmts {
+		st := &h.Stmts[i]
+		kind := stmt.KindOf(c.Steps[st.Line].Stmt)
+		said[kind] = true
+		failed = failed || st.Result.Err != nil && st.Result.InTxn
+	}
+	switch {
+	case said[stmt.RollbackTo]:
+		return "rollback-to"
+	case said[stmt.Savepoint]:
+		return "savepoint"
+	case failed:
+		return "failed-statement"
+	}
+	return "plain"
 }
 
 // sentAs names for a fingerprint in which form a replica is sent changes.
