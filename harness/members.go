@@ -101,6 +101,22 @@ func membersOf(b Backend) (*members, error) {
 	return out, nil
 }
 
+// LeftError says that a member of a cluster is none any more.
+type LeftError struct{ Err error }
+
+func (e *LeftError) Error() string { return "a member of the cluster has left it: " + e.Err.Error() }
+
+// Unwrap returns what the member answered.
+func (e *LeftError) Unwrap() error { return e.Err }
+
+// asLeft makes an error one of a member that has left, if its code says so.
+func asLeft(code uint16, err error) error {
+	if OutsideCluster(code) {
+		return &LeftError{err}
+	}
+	return err
+}
+
 // OutsideCluster reports whether an error is that of a member which is none any more: WSREP is not ready, the server only
 // reads, is offline, or cannot wait for what the others commit.
 // https://mariadb.com/docs/server/reference/error-codes/mariadb-error-codes-1000-to-1099/e1047
@@ -191,7 +207,7 @@ func (w *worker) answer(i int, sql string) (Reply, error) {
 		return r, fmt.Errorf("%s: %w", sql, err)
 	case r.Err != nil:
 		s.broken = true // its settings may be missing
-		return r, fmt.Errorf("%s: %s", sql, r.Err)
+		return r, asLeft(r.Err.Code, fmt.Errorf("%s: %s", sql, r.Err))
 	}
 	return r, nil
 }

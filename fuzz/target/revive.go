@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,12 +101,12 @@ func (t *Target) judgeLost(ctx context.Context, r *Trial, seen int) (v oracle.Ve
 	v = judging.Undecided(ReasonLost, judging.PlainSQL(OneLine(r.Err.Error())))
 	alive := t.backend.Alive(ctx)
 	log := t.backend.Log() // of the server that died, before it is replaced
-	if _, ok := t.backend.(harness.Clustered); ok && ctx.Err() == nil {
-		if why := leftCluster(log); why != "" {
-			r.Log = log
-			return judging.OfServer(oracle.ReplicaStopped, "each member applies what another one has committed", why,
-				"a member of the cluster has left it", string(oracle.ReplicaStopped)+"/left/"+logFingerprint(why)), t.revive(ctx, seen)
-		}
+	var left *harness.LeftError
+	if errors.As(r.Err, &left) && ctx.Err() == nil {
+		why := cmp.Or(leftCluster(log), OneLine(ownDatabase.ReplaceAllString(left.Error(), "db.")))
+		r.Log = log
+		return judging.OfServer(oracle.ReplicaStopped, "each member applies what another one has committed", why,
+			"a member of the cluster has left it", string(oracle.ReplicaStopped)+"/left/"+logFingerprint(why)), t.revive(ctx, seen)
 	}
 	cause := crashLines(log)
 	if alive != nil && ctx.Err() == nil {
