@@ -142,12 +142,17 @@ func (w *worker) replicaDiffers(ctx context.Context, o outcome) (*history.Replic
 	if err != nil {
 		return nil, lostUnlessCancelled(ctx, err)
 	}
+	return o.differs(&r)
+}
+
+// differs tells how another server's answer to a read of the tables differs from what the case left; nil: it does not.
+func (o *outcome) differs(r *Reply) (*history.ReplicaTrouble, error) {
 	if r.Err != nil {
-		at := min(len(r.Earlier), len(specs)-1)
+		at := min(len(r.Earlier), len(o.specs)-1)
 		text := strings.ReplaceAll(r.Err.String(), o.p.db, caseDatabase)
-		return &history.ReplicaTrouble{Table: specs[at].name, Error: text, Own: true}, nil
+		return &history.ReplicaTrouble{Table: o.specs[at].name, Error: text, Own: true}, nil
 	}
-	have, err := tablesOf(&r, specs)
+	have, err := tablesOf(r, o.specs)
 	if err != nil {
 		return nil, err
 	}

@@ -166,7 +166,12 @@ func (w *worker) everywhere(ctx context.Context) error {
 		return nil
 	}
 	for i := range w.pool.members.dbs {
-		if _, err := w.onMember(ctx, i, w.pool.members.barrier.wait); err != nil {
+		wait := w.pool.members.barrier.wait
+		r, err := w.onMember(ctx, i, wait)
+		if err == nil && r.Err != nil {
+			err = refusedBy(&r, wait)
+		}
+		if err != nil {
 			return lostUnlessCancelled(ctx, fmt.Errorf("wait until member %s has applied all: %w", w.pool.members.names[i], err))
 		}
 	}
@@ -189,7 +194,11 @@ func (w *worker) onMember(ctx context.Context, i int, sql string) (Reply, error)
 			return Reply{}, fmt.Errorf("connect: %w", err)
 		}
 		w.sides[i] = newConnection(opened, 0)
-		if r, err := w.answer(i, m.fresh); err != nil {
+		if r, err := w.answer(i, m.fresh); err != nil || r.Err != nil {
+			w.sides[i].broken = true
+			if err == nil {
+				err = refusedBy(&r, m.fresh)
+			}
 			return r, err
 		}
 	}
@@ -201,15 +210,16 @@ func (w *worker) answer(i int, sql string) (Reply, error) {
 	late := time.AfterFunc(replicaPatience, s.Cut)
 	defer late.Stop()
 	r, err := s.Execute(sql)
-	switch {
-	case err != nil:
+	if err != nil {
 		s.broken = true
 		return r, fmt.Errorf("%s: %w", sql, err)
-	case r.Err != nil:
-		s.broken = true // its settings may be missing
-		return r, asLeft(r.Err.Code, fmt.Errorf("%s: %s", sql, r.Err))
 	}
 	return r, nil
+}
+
+// refusedBy makes an error of the one that a member answers with.
+func refusedBy(r *Reply, sql string) error {
+	return asLeft(r.Err.Code, fmt.Errorf("%s: %s", sql, r.Err))
 }
 
 func (w *worker) leaveMembers() error {
@@ -250,20 +260,22 @@ func (w *worker) compareMembers(ctx context.Context, o outcome, h *history.Histo
 		return nil
 	}
 	for i := 1; i < len(m.dbs); i++ {
-		r, err := w.onMember(ctx, i, in.use+o.p.db+";"+in.reading(o.specs))
+		text := in.use + o.p.db + ";" + in.reading(o.specs)
+		r, err := w.onMember(ctx, i, text)
+		if err == nil && r.Err != nil && OutsideCluster(r.Err.Code) {
+			err = refusedBy(&r, text)
+		}
 		if err != nil {
 			return &LostError{fmt.Errorf("read the tables of member %s: %w", m.names[i], err)}
 		}
-		have, err := tablesOf(&r, o.specs)
+		trouble, err := o.differs(&r)
 		if err != nil {
 			return fmt.Errorf("read the tables of member %s: %w", m.names[i], err)
 		}
-		for k := range o.final {
-			if trouble := compareRows(&o.final[k], &have[k]); trouble != nil {
-				trouble.Form, trouble.Node, trouble.First = m.form, m.names[i], m.names[0]
-				h.Replica = trouble
-				return nil
-			}
+		if trouble != nil {
+			trouble.Form, trouble.Node, trouble.First = m.form, m.names[i], m.names[0]
+			h.Replica = trouble
+			return nil
 		}
 	}
 	return nil
