@@ -42,9 +42,10 @@ const (
 	backupTime = 30 * time.Second
 )
 
-// backupColumns are those columns of a table, from 0, that the read of everything returns.
+// backupColumns are those columns of a table, from 0, that the read of everything returns, by the table.
 var backupColumns = map[string][]int{
-	"append": {0, 1}, "register": {0, 1}, "mini": {0, 1}, "bank": {0, 1}, "predicate": {0, 1}, "mixed": {0, 1, 4},
+	appends{}.table(): {0, 1}, registers{}.table(): {0, 1}, bank{}.table(): {0, 1}, predicates{}.table(): {0, 1},
+	mixed{}.table(): {0, 1, 4},
 }
 
 // checkBackup reports why a backend cannot be backed up.
@@ -99,7 +100,7 @@ func (r *run) backup(e *epoch, t *tape) error {
 		return err
 	}
 	t.from, t.to = invoke, r.now()
-	rows, err := dumpedRows(text, backupColumns[r.settings.Workload])
+	rows, err := dumpedRows(text, backupColumns[r.workload.table()])
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,11 @@ func TestDumps(t *testing.T) {
 		if dumps == 0 {
 			t.Error("no dump in the history")
 		}
-		s.History, s.Duration = nil, 10*time.Second
+		s.History, s.Workload, s.Duration = nil, "chain", time.Second/2
+		if r := run(t, b, s); r.Found() || r.Problem() != nil || r.Backups == 0 {
+			t.Errorf("chain: %v\n%s", r.Problem(), textOf(t, r))
+		}
+		s.Workload, s.Duration = "bank", 10*time.Second
 		s.UntilFound = true
 		r, err := load.Run(t.Context(), tornDumps{b}, s)
 		s.UntilFound = false
