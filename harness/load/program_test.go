@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 	"github.com/txnfuzz/txnfuzz/oracle/model"
 )
@@ -275,3 +277,35 @@ func TestDraftOfUpdate(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestSendable: what a program reads must be what the backend has.
+func TestSendable(t *testing.T) {
+	tidb := fakeServer{server: history.Server{DBMS: history.TiDB, Version: "8.5.4"}}
+	for _, c := range []struct {
+		read string
+		on   harness.Backend
+		want string
+	}{
+		{"read 1 skip locked", tidb, "TiDB has no SKIP LOCKED"},
+		{"read 1 for update", tidb, ""},
+		{"read 1 nowait", NewAdapter("true", corpus.RepeatableRead), "an adapter is asked for no such read"},
+		{"read 1 2", NewAdapter("true", corpus.RepeatableRead), "a read of several keys"},
+		{"read 1 for share", NewAdapter("true", corpus.RepeatableRead), ""},
+	} {
+		p, err := parseProgram("x", programHead+"append\nclient\nbegin\n"+c.read+"\ncommit\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.sendable(c.on); c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", c.read, err, c.want)
+		}
+	}
+}
+
+// fakeServer is a backend of which only what it is is asked.
+type fakeServer struct {
+	harness.Backend
+	server history.Server
+}
+
+func (f fakeServer) Server() history.Server { return f.server }

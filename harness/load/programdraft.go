@@ -84,8 +84,13 @@ func (j *judge) updates(f Finding, kept map[int][]int) (out []*Program) {
 	}
 	of := slices.Sorted(maps.Keys(kept))
 	slices.SortStableFunc(of, func(a, b int) int {
-		rank := func(i int) int { return slices.Index([]Opening{OpenSnapshot}, j.events[i].start.opening) }
-		return cmp.Compare(rank(b), rank(a))
+		rank := func(i int) int {
+			if j.events[i].start.opening == OpenSnapshot {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Compare(rank(a), rank(b))
 	})
 	for _, i := range of {
 		for _, op := range kept[i] {

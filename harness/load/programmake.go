@@ -332,6 +332,26 @@ type Replayed struct {
 	History string `json:"history,omitempty"`
 }
 
+// sendable says why a program has a read that a backend does not have; nil: it has none.
+func (p *Program) sendable(b harness.Backend) error {
+	_, adapter := b.(*Adapter)
+	for _, txns := range p.clients {
+		for _, t := range txns {
+			for _, s := range t.steps {
+				switch says := lacking(s.lock, b.Server()); {
+				case adapter && int(s.lock) >= len(adapterLocks):
+					return fmt.Errorf("a read%s: an adapter is asked for no such read", lockWords[s.lock])
+				case adapter && len(s.also) > 0:
+					return errors.New("a read of several keys, which an adapter is not asked for")
+				case says != "":
+					return fmt.Errorf("a read%s: %s", lockWords[s.lock], says)
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // ReplayProgram runs a program until it shows its anomaly, or until the chance to miss that is below 1 % at the rate
 // that it has recorded, or until the duration of the settings or the context ends. The settings' workload, level and
 // models are the program's. An error is one of the harness or the server.
@@ -340,6 +360,9 @@ func ReplayProgram(ctx context.Context, b harness.Backend, s Settings, p *Progra
 	s.Workload, s.Level, s.Models, s.Declared, s.Reads = p.Workload, p.Level, p.Models, p.Declared, PlainReads
 	s.Protocol = p.Protocol
 	s.Openings, s.Bystanders = p.openings(), p.Bystanders
+	if err := p.sendable(b); err != nil {
+		return nil, &SettingError{err}
+	}
 	st, err := openStage(ctx, b, s)
 	if err != nil {
 		return nil, err
