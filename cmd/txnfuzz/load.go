@@ -281,6 +281,9 @@ func checkLoad(cmd *cobra.Command, s *load.Settings) error {
 func runLoad(cmd *cobra.Command, s load.Settings, others []target.Node, history, jsonFile, address string) (err error) {
 	name := s.Target
 	s.Target = redacted(name)
+	for _, n := range others {
+		s.Nodes = append(s.Nodes, n.String())
+	}
 	web, ctx, err := watch(cmd, address, name)
 	if err != nil {
 		return err

@@ -17,6 +17,14 @@ type Node struct {
 	ReadOnly bool
 }
 
+// String is the node as --node names it, without a password.
+func (n Node) String() string {
+	if n.ReadOnly {
+		return readOnlyMark + Redact(n.DSN)
+	}
+	return Redact(n.DSN)
+}
+
 // readOnlyMark stands before the DSN of a node that is only read from.
 const readOnlyMark = "ro:"
 

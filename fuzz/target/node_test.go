@@ -30,7 +30,12 @@ func TestParseNodes(t *testing.T) {
 			texts = strings.Split(c.texts, " | ")
 		}
 		nodes, err := target.ParseNodes(texts)
-		got := fmt.Sprint(nodes)
+		type fields target.Node // without their String
+		list := make([]fields, len(nodes))
+		for i, n := range nodes {
+			list[i] = fields(n)
+		}
+		got := fmt.Sprint(list)
 		if err != nil {
 			got = err.Error()
 			var wrong *target.Error

@@ -29,14 +29,8 @@ type difference struct {
 // tapes. stop is what a replica has stopped with.
 func (r *run) settle(e *epoch) (differ []difference, stop *harness.StoppedError, err error) {
 	x := r.cluster
-	if x.follower != nil {
-		err := x.follower.CatchUp(r.life)
-		if s := stopped(err); s != nil {
-			return nil, s, nil
-		}
-		if err != nil {
-			return nil, nil, err
-		}
+	if stop, err := r.followed(); stop != nil || err != nil {
+		return nil, stop, err
 	}
 	s := r.workload.readAll(e)
 	for i, n := range x.others() {
@@ -45,11 +39,22 @@ func (r *run) settle(e *epoch) (differ []difference, stop *harness.StoppedError,
 		if err != nil {
 			return nil, nil, fmt.Errorf("read all keys of an epoch on node %s: %w", n.Name, n.left(err))
 		}
-		if d != nil {
+		switch {
+		case d == nil:
+		case !x.tells(n):
+			e.late = append(e.late, n.late())
+		default:
 			differ = append(differ, *d)
 		}
 	}
 	return differ, nil, nil
+}
+
+// tells says that it is known of a node when it has applied what was committed elsewhere.
+func (x *cluster) tells(n *node) bool { return x.follower != nil || n.waits }
+
+func (n *node) late() string {
+	return fmt.Sprintf("%s had not come to hold the same in %s; nobody here can ask how far it is", n.Name, lagTime)
 }
 
 // outside says that a node which answers so takes part in its cluster no more, or not yet.
@@ -69,13 +74,16 @@ func (n *node) left(err error) error {
 // settleOne reads a node until it holds what the first one does or has had the time for it. A node that was waited for
 // is read twice: the second answer counts.
 func (r *run) settleOne(e *epoch, n *node, t *tape, s step) (*difference, error) {
-	end := time.Now().Add(lagTime)
-	if r.cluster.follower != nil || n.waits {
-		end = time.Now()
+	end := time.Now()
+	if !r.cluster.tells(n) {
+		end = end.Add(lagTime)
 	}
 	for again := false; ; again = true {
 		begun, values := len(t.txns), len(t.ops)
-		if err := r.readNode(n, t, s); err != nil {
+		if err := r.readNode(n, t, s); gone[errorCode(err)] && time.Now().Before(end) {
+			lookAgain(r.life) // the table is yet to come
+			continue
+		} else if err != nil {
 			return nil, err
 		}
 		own := event{t, &t.txns[begun]}.record()
@@ -92,7 +100,7 @@ func (r *run) settleOne(e *epoch, n *node, t *tape, s step) (*difference, error)
 		}
 		t.txns, t.ops, t.how = t.txns[:begun], t.ops[:values], t.how[:values]
 		t.begin = values
-		pause(r.life)
+		lookAgain(r.life)
 	}
 }
 
@@ -197,31 +205,30 @@ func (r *run) compare(e *epoch) (end bool, err error) {
 	if r.cluster == nil {
 		return false, nil
 	}
+	err = r.hold(e)
+	return e.stop != nil, err
+}
+
+// hold waits until all nodes hold the same, and notes in the epoch what is wrong with them.
+func (r *run) hold(e *epoch) (err error) {
 	if r.invariant != nil {
 		e.stop, err = r.settleInvariant(e)
-		return e.stop != nil, err
+		return err
 	}
-	differ, stop, err := r.settle(e)
-	if err != nil {
-		return false, err
-	}
-	e.differ, e.stop = differ, stop
-	return stop != nil, nil
+	e.differ, e.stop, err = r.settle(e)
+	return err
 }
 
 // settleInvariant looks at each node but the first until nothing is wrong with what it holds or it has had the time for
 // that. It may be called when an epoch begins, too.
 func (r *run) settleInvariant(e *epoch) (stop *harness.StoppedError, err error) {
 	x := r.cluster
-	if x.follower != nil {
-		err := x.follower.CatchUp(r.life)
-		if s := stopped(err); s != nil || err != nil {
-			return s, err
-		}
+	if stop, err := r.followed(); stop != nil || err != nil {
+		return stop, err
 	}
 	for _, n := range x.others() {
 		end := time.Now()
-		if x.follower == nil && !n.waits {
+		if !x.tells(n) {
 			end = end.Add(lagTime)
 		}
 		for {
@@ -229,6 +236,10 @@ func (r *run) settleInvariant(e *epoch) (stop *harness.StoppedError, err error) 
 				return nil, fmt.Errorf("node %s: %w", n.Name, err)
 			}
 			found, err := e.invariant.Judge(keptConn{n.control})
+			if gone[errorCode(err)] && time.Now().Before(end) {
+				lookAgain(r.life)
+				continue
+			}
 			if err != nil {
 				return nil, fmt.Errorf("read the rows of an epoch on node %s: %w", n.Name, n.left(err))
 			}
@@ -236,12 +247,16 @@ func (r *run) settleInvariant(e *epoch) (stop *harness.StoppedError, err error) 
 				break
 			}
 			if !time.Now().Before(end) {
+				if !x.tells(n) {
+					e.late = append(e.late, n.late())
+					break
+				}
 				for _, v := range found {
 					e.wrong = append(e.wrong, append([]string{fmt.Sprintf(nothingLeft+": %s", n.Name, v.Kind)}, v.Says...))
 				}
 				break
 			}
-			pause(r.life)
+			lookAgain(r.life)
 		}
 	}
 	return nil, nil
@@ -253,6 +268,9 @@ func (j *judge) apart(e *epoch) error {
 		if err := j.replicaStopped(e.number, e.stop); err != nil {
 			return err
 		}
+	}
+	for _, says := range e.late {
+		j.doubt(says)
 	}
 	for _, says := range e.wrong {
 		f := Finding{Kind: KindDiffer, Epoch: e.number, Count: 1, Says: says, Promised: j.run.cluster.equal}

@@ -31,6 +31,8 @@ type epoch struct {
 	differ []difference
 	stop   *harness.StoppedError
 	wrong  [][]string // of a workload without a history
+	// late says of nodes of which nobody knows how far they are that they had not come to hold the same in time.
+	late []string
 	// invariant is what a workload of that package knows of the epoch; else nil.
 	invariant *invariant.Epoch
 }

@@ -53,30 +53,16 @@ type Finding struct {
 // found keeps a finding. The transactions that show it are saved at once, and
 // again when they were reduced.
 func (j *judge) found(f Finding, records []kv.Record) error {
-	j.mu.Lock()
-	for i := range j.findings {
-		if j.findings[i].Kind == f.Kind {
-			j.findings[i].Count += f.Count
-			j.mu.Unlock()
-			return nil
-		}
-	}
 	f.Transactions = len(records)
-	f.File = j.fileOf(f)
-	j.findings = append(j.findings, f)
-	at := len(j.findings) - 1
-	j.mu.Unlock()
-	if j.run.settings.UntilFound {
-		j.run.stop()
-	}
-	if p := j.run.settings.Progress; p != nil {
-		fmt.Fprintf(p, "found %s in epoch %d: %s\n", f.Kind, f.Epoch, f.File)
+	at, first := j.note(&f)
+	if !first {
+		return nil
 	}
 	if err := j.save(f, records); err != nil {
 		return err
 	}
 	smaller, says := j.reduce(f, records)
-	if f.Promised == "" { // a program runs on one server
+	if j.onFirst(records) {
 		shown := records
 		if says != nil {
 			shown = smaller
@@ -94,6 +80,36 @@ func (j *judge) found(f Finding, records []kv.Record) error {
 	j.findings[at].Transactions, j.findings[at].Says = f.Transactions, f.Says
 	j.mu.Unlock()
 	return nil
+}
+
+// note counts a finding, and tells whether it is the first of its kind; then it gets its file and a place among the
+// findings.
+func (j *judge) note(f *Finding) (at int, first bool) {
+	j.mu.Lock()
+	for i := range j.findings {
+		if j.findings[i].Kind == f.Kind {
+			j.findings[i].Count += f.Count
+			j.mu.Unlock()
+			return i, false
+		}
+	}
+	f.File = j.fileOf(*f)
+	j.findings = append(j.findings, *f)
+	at = len(j.findings) - 1
+	j.mu.Unlock()
+	if j.run.settings.UntilFound {
+		j.run.stop()
+	}
+	if p := j.run.settings.Progress; p != nil {
+		fmt.Fprintf(p, "found %s in epoch %d: %s\n", f.Kind, f.Epoch, f.File)
+	}
+	return at, true
+}
+
+// onFirst says that all who show a finding were clients on one server, or on the first of several: a program has no
+// others.
+func (j *judge) onFirst(records []kv.Record) bool {
+	return !slices.ContainsFunc(records, func(r kv.Record) bool { return r.Node != j.run.cluster.first() })
 }
 
 func (j *judge) fileOf(f Finding) string {
@@ -157,6 +173,15 @@ func (j *judge) text(f Finding) string {
 	var b strings.Builder
 	s := &j.run.settings
 	fmt.Fprintf(&b, "%s on %s (%s) at %s, workload %s, %d clients, reads %s, seed %d\n", f.Kind, s.Target, j.header.Server, s.Level, s.Workload, s.Clients, s.Reads, s.Seed)
+	if j.header.Topology != "" {
+		fmt.Fprintf(&b, "nodes: %s %s\n", j.header.Topology, strings.Join(s.Nodes, " "))
+	}
+	if !s.Protocol.IsText() {
+		fmt.Fprintf(&b, "sent by protocol %s\n", s.Protocol.Name())
+	}
+	if s.Bystanders > 0 {
+		fmt.Fprintf(&b, "beside %d connections with an open transaction\n", s.Bystanders)
+	}
 	if f.Model != "" {
 		fmt.Fprintf(&b, "forbidden by: %s\n", f.Model)
 	}

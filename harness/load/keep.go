@@ -244,18 +244,9 @@ func (j *judge) violated(number int, v invariant.Violation, touched []invariant.
 	}
 	j.mu.Lock()
 	j.lost += v.Lost
-	for i := range j.findings {
-		if j.findings[i].Kind == f.Kind {
-			j.findings[i].Count++
-			j.mu.Unlock()
-			return nil
-		}
-	}
-	f.File = j.fileOf(f)
-	j.findings = append(j.findings, f)
 	j.mu.Unlock()
-	if p := j.run.settings.Progress; p != nil {
-		fmt.Fprintf(p, "found %s in epoch %d: %s\n", f.Kind, f.Epoch, f.File)
+	if _, first := j.note(&f); !first {
+		return nil
 	}
 	return j.saveViolation(f, touched)
 }
@@ -269,7 +260,10 @@ type savedViolation struct {
 	Level    string            `json:"level"`
 	Workload string            `json:"workload"`
 	Protocol string            `json:"protocol,omitempty"`
-	Again    string            `json:"again"`
+	Topology string            `json:"topology,omitempty"`
+	// On names the node of each client, by the client's number; empty: there is one server.
+	On    []string `json:"on,omitempty"`
+	Again string   `json:"again"`
 	// Touched are the transactions that touched the rows, as their clients saw them, by the time they began.
 	Touched []invariant.Logged `json:"touched"`
 }
@@ -278,7 +272,8 @@ type savedViolation struct {
 func (j *judge) saveViolation(f Finding, touched []invariant.Logged) error {
 	saved := savedViolation{
 		Finding: f, Target: j.run.settings.Target, Server: j.header.Server, Settings: j.header.Settings,
-		Level: j.run.settings.Level.Short(), Workload: j.run.settings.Workload, Protocol: j.header.Protocol, Again: j.again(), Touched: touched,
+		Level: j.run.settings.Level.Short(), Workload: j.run.settings.Workload, Protocol: j.header.Protocol,
+		Topology: j.header.Topology, On: j.run.cluster.clientsOn(j.run.settings.Clients), Again: j.again(), Touched: touched,
 	}
 	b, err := json.MarshalIndent(saved, "", "  ")
 	if err == nil {
@@ -288,7 +283,7 @@ func (j *judge) saveViolation(f Finding, touched []invariant.Logged) error {
 		err = wholefile.Write(f.File, append(b, '\n'))
 	}
 	if err == nil {
-		err = wholefile.Write(strings.TrimSuffix(f.File, ".json")+".txt", []byte(j.text(f)+tellTouched(touched)+
+		err = wholefile.Write(strings.TrimSuffix(f.File, ".json")+".txt", []byte(j.text(f)+tellTouched(touched, saved.On)+
 			"\nTo look for it again (how the transactions interleave differs from run to run):\n  "+saved.Again+"\n"))
 	}
 	if err != nil {
@@ -300,8 +295,22 @@ func (j *judge) saveViolation(f Finding, touched []invariant.Logged) error {
 // again is the command that looks for a finding once more.
 func (j *judge) again() string {
 	s := &j.run.settings
-	out := fmt.Sprintf("txnfuzz load --target '%s' --level %s --workload %s --clients %d --seed %d",
-		s.Target, s.Level.Short(), s.Workload, s.Clients, s.Seed)
+	out := fmt.Sprintf("txnfuzz load --target '%s'", s.Target)
+	for _, n := range s.Nodes {
+		out += fmt.Sprintf(" --node '%s'", n)
+	}
+	out += fmt.Sprintf(" --level %s --workload %s --clients %d --seed %d", s.Level.Short(), s.Workload, s.Clients, s.Seed)
+	if s.Declared != "" {
+		out += fmt.Sprintf(" --promise %s=%s", s.Level.Short(), s.Declared)
+	}
+	for _, n := range []struct {
+		flag string
+		is   int
+	}{{"bystanders", s.Bystanders}, {"epoch", s.Epoch}, {"keys", s.Keys}} {
+		if n.is > 0 {
+			out += fmt.Sprintf(" --%s %d", n.flag, n.is)
+		}
+	}
 	if !s.Protocol.IsText() {
 		out += " --protocol " + s.Protocol.Name()
 	}
@@ -316,13 +325,17 @@ func (j *judge) again() string {
 }
 
 // tellTouched tells transactions to people.
-func tellTouched(touched []invariant.Logged) string {
+func tellTouched(touched []invariant.Logged, on []string) string {
 	var b strings.Builder
 	if len(touched) > 0 {
 		b.WriteString("\nThese transactions touched the rows (times in seconds; the last ones, as far as the clients remember):\n")
 	}
 	for _, t := range touched {
-		fmt.Fprintf(&b, "\nclient %d, %.4f to %.4f, %s\n", t.Client, float64(t.From)/1e9, float64(t.To)/1e9, t.Outcome)
+		where := ""
+		if t.Client < len(on) {
+			where = " on " + on[t.Client]
+		}
+		fmt.Fprintf(&b, "\nclient %d%s, %.4f to %.4f, %s\n", t.Client, where, float64(t.From)/1e9, float64(t.To)/1e9, t.Outcome)
 		for _, s := range t.Statements {
 			fmt.Fprintf(&b, "  %.4f to %.4f  %s\n    -> %s\n", float64(s.From)/1e9, float64(s.To)/1e9, s.SQL, s.Answer)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -69,9 +70,12 @@ func (s *Settings) checkNodes(b harness.Backend) error {
 		return nil
 	}
 	if w := invariant.Find(s.Workload); w != nil && !w.ReadsAlone() {
+		readable := slices.DeleteFunc(AllWorkloads(), func(name string) bool {
+			w := invariant.Find(name)
+			return w != nil && !w.ReadsAlone()
+		})
 		return fmt.Errorf("workload %s: none of its reads shows by itself that something is wrong, so nobody could read "+
-			"on another node; want one of append, bank, counter, index, mini, mixed, parent-child, predicate, register, trigger",
-			w.Name)
+			"on another node; want one of %s", w.Name, strings.Join(readable, ", "))
 	}
 	if s.Clients < len(t.Nodes) {
 		return fmt.Errorf("--clients %d: %s has %d nodes, and each is to have a client", s.Clients, s.Target, len(t.Nodes))
@@ -140,7 +144,7 @@ func (r *run) reach() error {
 			if r.life.Err() != nil || time.Now().After(end) {
 				return fmt.Errorf("node %s: %w", n.Name, err)
 			}
-			pause(r.life)
+			lookAgain(r.life)
 		}
 		if x.follower != nil || r.dialect != mysqlDialect {
 			continue
@@ -164,8 +168,8 @@ const (
 	lookEvery = 5 * time.Millisecond
 )
 
-// pause waits a moment before another look.
-func pause(ctx context.Context) {
+// lookAgain waits a moment before another look.
+func lookAgain(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(lookEvery):
@@ -182,15 +186,6 @@ func (x *cluster) close() error {
 	}
 	if x.follower != nil {
 		return x.follower.Close()
-	}
-	return nil
-}
-
-// stopped tells an error that says that a replica applies nothing any more.
-func stopped(err error) *harness.StoppedError {
-	var s *harness.StoppedError
-	if errors.As(err, &s) {
-		return s
 	}
 	return nil
 }
@@ -218,6 +213,17 @@ func (x *cluster) spread(clients int) []*node {
 		}
 	}
 	return out
+}
+
+// clientsOn names the node of each client.
+func (x *cluster) clientsOn(clients int) (names []string) {
+	if x == nil {
+		return nil
+	}
+	for _, n := range x.spread(clients) {
+		names = append(names, n.Name)
+	}
+	return names
 }
 
 // others are all nodes but the first, on which the run's own session works.
@@ -281,7 +287,7 @@ func (c *client) keepPace(e *epoch, t *tape) {
 	for !e.over.Load() && int64(len(t.txns)) > 1+readerLead*e.sent.Load()/c.run.cluster.writers {
 		select {
 		case <-e.ended:
-		case <-time.After(time.Millisecond):
+		case <-time.After(lookEvery):
 		}
 	}
 }
@@ -290,17 +296,14 @@ func (c *client) keepPace(e *epoch, t *tape) {
 func (c *client) goTo(n *node, rest []string) {
 	c.node = n
 	d := c.run.dialect
-	c.session.dial = sendBy(n.dial, c.run.settings.Protocol, c.number, &c.run.sent)
+	c.session.dial = c.run.clientDial(c.number, n.dial)
 	c.session.setup = append([]string{d.level + n.level.String()}, rest...)
 	if n.Role != harness.Replica {
 		return
 	}
 	c.chooser.readsOnly, c.chooser.chained = true, false
 	s := &c.run.settings
-	opened, err := openingsFor(s.Openings, s.Workload, n.Backend.Server().DBMS, n.level)
-	if err != nil || len(opened) == 0 {
-		opened = []*opening{&openings[0]} // what was asked for is of writers
-	}
+	opened, _ := openingsFor(s.Openings, s.Workload, n.Backend.Server().DBMS, n.level) // none: they are of writers
 	c.openings = slices.DeleteFunc(opened, func(o *opening) bool { return o.name == OpenSavepoint })
 	if len(c.openings) == 0 {
 		c.openings = []*opening{&openings[0]}
@@ -313,18 +316,27 @@ func (r *run) catchUp(e *epoch) (stop bool, err error) {
 	case r.cluster == nil:
 		return false, nil
 	case r.cluster.follower != nil:
-		err := r.cluster.follower.CatchUp(r.life)
-		if e.stop = stopped(err); e.stop != nil {
-			return true, nil
+		e.stop, err = r.followed()
+		return e.stop != nil, err
+	}
+	err = r.hold(e)
+	if r.invariant == nil {
+		for i := range r.cluster.others() {
+			e.tapes[r.settings.Clients+i].reset() // nobody reads it
 		}
-		return false, err
-	case r.invariant != nil:
-		e.stop, err = r.settleInvariant(e)
-		return e.stop != nil || len(e.wrong) > 0, err
 	}
-	e.differ, e.stop, err = r.settle(e)
-	for i := range r.cluster.others() {
-		e.tapes[r.settings.Clients+i].reset() // nobody reads it
+	return e.stop != nil || len(e.differ) > 0 || len(e.wrong) > 0, err
+}
+
+// followed waits until the replica that this process has started is as far as its primary; it has nothing to wait for
+// where there is none. stop is what the replica has stopped with.
+func (r *run) followed() (stop *harness.StoppedError, err error) {
+	if r.cluster.follower == nil {
+		return nil, nil
 	}
-	return e.stop != nil || len(e.differ) > 0, err
+	err = r.cluster.follower.CatchUp(r.life)
+	if errors.As(err, &stop) {
+		return stop, nil
+	}
+	return nil, err
 }

@@ -16,7 +16,7 @@ type NodeReport struct {
 	Role         string `json:"role"`
 	Clients      int    `json:"clients"`
 	Transactions int    `json:"transactions"`
-	// Behind counts those that did not show what had been acknowledged before they were sent; of workload append only.
+	// Behind counts those that did not show what had been acknowledged before they were sent; of workloads whose values are lists.
 	Behind int `json:"behind,omitempty"`
 }
 
@@ -118,11 +118,11 @@ func (r *Report) writeNodes(b *strings.Builder) {
 			fmt.Fprintf(b, "%s, ", n.Role)
 		}
 		fmt.Fprintf(b, "%d clients, %d transactions", n.Clients, n.Transactions)
-		switch {
-		case n.Role == string(harness.Replica) && n.Behind > 0:
-			fmt.Fprintf(b, ", all reads; %d did not show what had been acknowledged before", n.Behind)
-		case n.Role == string(harness.Replica):
+		if n.Role == string(harness.Replica) {
 			b.WriteString(", all reads")
+		}
+		if n.Behind > 0 {
+			fmt.Fprintf(b, "; %d did not show what had been acknowledged before", n.Behind)
 		}
 		b.WriteByte('\n')
 	}

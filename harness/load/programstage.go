@@ -70,7 +70,7 @@ func (st *stage) member(i int) *member {
 		st.members = append(st.members, &member{client: &client{
 			run: r, number: n, process: int64(readerSession + 1 + n),
 			session: &session{
-				dial: r.clientDial(n), timeout: r.settings.Timeout, opening: r.control.opening,
+				dial: r.clientDial(n, r.dial), timeout: r.settings.Timeout, opening: r.control.opening,
 				setup: r.dialect.begin(r.settings.Level, r.database),
 			},
 			chooser: chooser{

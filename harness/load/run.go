@@ -34,8 +34,10 @@ type run struct {
 	beside  bystanders
 	count   counts
 	down    atomic.Int32 // the server is being killed or stopped
-	stopped chan struct{}
-	once    sync.Once
+	// powerLost: the server has lost its power at least once.
+	powerLost atomic.Bool
+	stopped   chan struct{}
+	once      sync.Once
 	// life ends when the server is lost for good; cleaning up still needs it.
 	life    context.Context
 	endLife context.CancelFunc
@@ -237,7 +239,7 @@ func (r *run) clients(ctx context.Context, j *judge, wait *sync.WaitGroup) []cha
 		channels[i] = make(chan *epoch, 1)
 		c := &client{
 			run: r, number: i, process: int64(readerSession + 1 + i),
-			session:  &session{dial: r.clientDial(i), timeout: r.settings.Timeout, opening: r.control.opening, setup: setup},
+			session:  &session{dial: r.clientDial(i, r.dial), timeout: r.settings.Timeout, opening: r.control.opening, setup: setup},
 			openings: opened,
 			chooser: chooser{
 				rand:     mathrand.New(mathrand.NewPCG(r.settings.Seed, uint64(i))),

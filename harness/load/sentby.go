@@ -78,9 +78,9 @@ func sendBy(d dial, by protocol.Protocol, client int, count *sentCounts) dial {
 	}
 }
 
-// clientDial connects a client.
-func (r *run) clientDial(client int) dial {
-	return sendBy(r.dial, r.settings.Protocol, client, &r.sent)
+// clientDial connects a client to a server, to which dial leads.
+func (r *run) clientDial(client int, to dial) dial {
+	return sendBy(to, r.settings.Protocol, client, &r.sent)
 }
 
 func (s *sender) way() protocol.Way {

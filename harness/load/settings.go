@@ -18,7 +18,9 @@ type Settings struct {
 	// Target is its name, without a password, for the history's header.
 	Target   string
 	Workload string
-	Clients  int
+	// Nodes are the other servers of a cluster that runs already, as --node names them, without passwords.
+	Nodes   []string
+	Clients int
 	// Protocol is how the statements of the clients are sent. What begins and ends an epoch is sent as text.
 	Protocol protocol.Protocol
 	// Bystanders are connections with an open transaction that has written what nobody else touches.
@@ -99,9 +101,6 @@ func (s *Settings) check(b harness.Backend) error {
 		if err := s.checkAdapter(); err != nil {
 			return &SettingError{err}
 		}
-	}
-	if _, ok := b.(*Adapter); ok && !s.Protocol.IsText() {
-		return refuse("--protocol: an adapter is told operations, and sends them as it likes")
 	}
 	if err := s.checkInvariant(b.Server()); err != nil {
 		return &SettingError{err}
