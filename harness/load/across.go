@@ -22,9 +22,6 @@ type across struct {
 	quote string
 	// withheld says what a user might expect, and is not promised.
 	withheld string
-	// claims are models that another page of a vendor speaks of, which the manual takes back: an anomaly that only
-	// they forbid is documented, and no finding.
-	claims []model.Model
 	// fresh: a transaction reads all that any node had acknowledged before the transaction began.
 	fresh bool
 	// order is how the states of a replica stand to those of its primary.
@@ -145,7 +142,7 @@ var acrossNodes = []documentedAcross{
 		quote: "Users requiring real-time visibility must use the wsrep_sync_wait session variable to ensure the node " +
 			"is " +
 			"fully caught up before reading.",
-		withheld: galeraLost, claims: snapshots, fresh: true}},
+		withheld: galeraLost, fresh: true}},
 	{kinds: []harness.TopologyKind{harness.Galera}, levels: []corpus.Level{rr}, across: across{
 		promise: promise{models: snapshots, views: perTransaction,
 			says: "all plain SELECTs of a transaction read one state of the cluster, which may be an old one; of " +
@@ -157,7 +154,7 @@ var acrossNodes = []documentedAcross{
 			"point-in-time view for reads, the system's optimistic concurrency control is subject to certain " +
 			"transactional " +
 			"phenomena even in healthy clusters",
-		withheld: galeraLost + galeraStale, claims: snapshots}},
+		withheld: galeraLost + galeraStale}},
 	{kinds: []harness.TopologyKind{harness.Galera}, levels: []corpus.Level{rc}, when: readsWait, across: across{
 		promise: promise{models: freshSnapshots, views: perStatement,
 			says: "each plain SELECT reads one state of the cluster, with all that any node had committed before; of " +

@@ -15,12 +15,12 @@ import (
 // are promised to be atomic, against the promise. Where these differ from the
 // transactions as they were sent, the anomalies of the latter are counted, too.
 func (j *judge) isolation(e *epoch, events []event) error {
+	if j.run.cluster.takesWritesEverywhere() && !j.asked {
+		return j.amongMembers(e, events)
+	}
 	as := promise{views: whole}
 	if !j.asked {
 		as = j.promise
-	}
-	if j.run.cluster.takesWritesEverywhere() && !j.asked {
-		return j.amongMembers(e, events, as)
 	}
 	all := events
 	if !j.asked {
@@ -55,7 +55,8 @@ func (j *judge) isolation(e *epoch, events []event) error {
 	if found, err := j.tell(e, result, records, j.models, nil, ""); found || err != nil || j.asked {
 		return err
 	}
-	return j.between(e, all)
+	_, err = j.between(e, all)
+	return err
 }
 
 // tell makes findings of the anomalies that some models forbid, or that also lists, and says whether there were any.

@@ -72,6 +72,9 @@ func newJudge(r *run) (*judge, error) {
 	if !j.asked && r.invariant == nil {
 		j.models = p.models
 	}
+	if !j.asked && r.cluster.takesWritesEverywhere() {
+		j.models = r.cluster.promise.models
+	}
 	j.nodes = r.cluster.newNodeReports(r.settings.Clients)
 	j.header.Topology, j.header.Nodes = r.cluster.header()
 	if r.settings.Backup != "" {

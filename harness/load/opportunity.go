@@ -263,7 +263,11 @@ func (j *judge) excluded() []Exclusion {
 	}
 	var out []Exclusion
 	v := whole
-	if !j.asked {
+	switch {
+	case j.asked:
+	case j.run.cluster.takesWritesEverywhere():
+		v = j.run.cluster.promise.views
+	default:
 		v = j.promise.views
 	}
 	for i, o := range opportunities {

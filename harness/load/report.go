@@ -116,7 +116,7 @@ func (j *judge) report() *Report {
 		}
 		out.Contended = float64(j.contended) / float64(max(j.counted, 1))
 	}
-	if !j.asked {
+	if !j.asked && !r.cluster.takesWritesEverywhere() { // else Together says it
 		out.Promise = j.promise.String()
 	}
 	if out.Seconds > 0 {

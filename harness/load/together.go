@@ -131,23 +131,25 @@ func (x *cluster) promisedWhole() []string {
 	return []string{string(model.ReadCommitted)}
 }
 
-// between checks what the nodes showed together against what the topology promises of that.
-func (j *judge) between(e *epoch, events []event) error {
+// between checks what the nodes showed together against what the topology promises of that, and says whether that could
+// be decided.
+func (j *judge) between(e *epoch, events []event) (decided bool, err error) {
 	x := j.run.cluster
 	if x == nil {
-		return nil
+		return true, nil
 	}
 	if models := x.promise.order.models(j.promise, x.promise.fresh); models != nil {
-		if found, err := j.held(e, j.states(events), models, nil); found || err != nil || x.promise.order == primaryOrder {
-			return err
+		found, decided, err := j.held(e, j.states(events), models, nil)
+		if found || err != nil || x.promise.order == primaryOrder {
+			return decided, err
 		}
 	}
 	records := j.pieces(events, x.promise.promise)
 	if err := j.countBetween(records); err != nil || len(x.promise.models) == 0 {
-		return err
+		return false, err
 	}
-	_, err := j.held(e, records, x.promise.models, x.promise.also)
-	return err
+	_, decided, err = j.held(e, records, x.promise.models, x.promise.also)
+	return decided, err
 }
 
 // countBetween counts the anomalies of what is atomic on one node, on all nodes together: there is no order of the
@@ -174,9 +176,9 @@ func (j *judge) countBetween(records []kv.Record) error {
 	return nil
 }
 
-// held checks records against models that nodes together are promised to satisfy, and says whether it found anything.
-// Kinds in also are findings, too.
-func (j *judge) held(e *epoch, records []kv.Record, models []model.Model, also []model.Kind) (found bool, err error) {
+// held checks records against models that nodes together are promised to satisfy, and says whether it found anything, and
+// whether all could be decided. Kinds in also are findings, too.
+func (j *judge) held(e *epoch, records []kv.Record, models []model.Model, also []model.Kind) (found, decided bool, err error) {
 	asked := models
 	for _, k := range also {
 		for _, m := range model.ForbiddenBy(k) {
@@ -187,14 +189,17 @@ func (j *judge) held(e *epoch, records []kv.Record, models []model.Model, also [
 	}
 	result, err := j.bounded(records, asked)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
+	decided = true
 	for _, m := range models {
 		if result.Verdicts[m] == infer.Undecided {
+			decided = false
 			j.doubt(fmt.Sprintf("between nodes, %s: %s", m, result.Reasons[m]))
 		}
 	}
-	return j.tell(e, result, records, models, also, j.run.cluster.promised())
+	found, err = j.tell(e, result, records, models, also, j.run.cluster.promised())
+	return found, decided, err
 }
 
 // promised says what the nodes are promised to show together, with the sentence of the manual.
@@ -220,7 +225,7 @@ func (j *judge) onPrimary(events []event) []event {
 func (x *cluster) takesWritesEverywhere() bool { return x != nil && x.nodes[0].Role != harness.Primary }
 
 // amongMembers checks an epoch of nodes that all take writes.
-func (j *judge) amongMembers(e *epoch, events []event, as promise) error {
+func (j *judge) amongMembers(e *epoch, events []event) error {
 	counted, err := j.bounded(j.pieces(events, promise{views: whole}), []model.Model{model.Serializable})
 	if err != nil {
 		return err
@@ -230,6 +235,9 @@ func (j *judge) amongMembers(e *epoch, events []event, as promise) error {
 		j.anomalies[g.Kind] += g.Count
 	}
 	j.mu.Unlock()
-	j.count(events, as)
-	return j.between(e, events)
+	decided, err := j.between(e, events)
+	if decided {
+		j.count(events, j.run.cluster.promise.promise)
+	}
+	return err
 }
