@@ -108,7 +108,7 @@ func undurable(s history.Server, power bool) string {
 
 // excuse says why the server of a run may lose what it acknowledged; empty: it may not.
 func (r *run) excuse() string {
-	return undurable(r.backend.Server(), slices.Contains(r.settings.Faults, PowerLoss))
+	return undurable(r.backend.Server(), r.powerLost.Load())
 }
 
 // gone are the errors of a table, a schema or a database that is not there.

@@ -121,6 +121,7 @@ func (r *run) losePower(c harness.Crasher, f *Fault, seed uint64) error {
 		return err
 	}
 	f.Undone = &undone
+	r.powerLost.Store(true)
 	if err := r.recover(c); err != nil {
 		f.To = r.now()
 		r.noteFault(*f)
