@@ -187,6 +187,8 @@ func (s *Settings) checkAdapter() error {
 	case s.Workload == chainName:
 		return errors.New("workload chain reads several keys at once, which an adapter is not asked for: want append, " +
 			"register, mini or bank")
+	case !s.Protocol.IsText():
+		return errors.New("--protocol: an adapter is told operations, and sends them as it likes")
 	case s.Bystanders > 0:
 		return errors.New("--bystanders: an adapter is not asked for transactions of no workload")
 	case adapterVerbs[w.kind()] == nil:
