@@ -64,7 +64,7 @@ func (p *Pool) Play(ctx context.Context, play Play) (*Played, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &history.History{Server: p.server, Levels: map[int]corpus.Level{}}
+	h := &history.History{Server: p.server, Levels: map[int]corpus.Level{}, Cluster: p.members.told()}
 	for _, n := range a.s.sessions {
 		h.Levels[n] = play.Levels.of(n)
 	}

@@ -103,7 +103,7 @@ func Write(t *timeline.Timeline, name string, as As) (Files, error) {
 	if step, _ := s.held(); step > 0 && slices.Contains(onlySend, name) {
 		return Files{}, fmt.Errorf("export %s as %s: %w", t.File, name, errHeld)
 	}
-	if r := t.Run.History.Replica; r != nil && r.Node != "" && slices.Contains(onlySend, name) {
+	if t.Run.History.Cluster != nil && slices.Contains(onlySend, name) {
 		return Files{}, fmt.Errorf("export %s as %s: %w", t.File, name, errMembers)
 	}
 	out, err := formats[i].write(s)
