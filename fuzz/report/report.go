@@ -172,6 +172,7 @@ func summary(items []Item) string {
 func entryOf(it *Item, i int) entry {
 	v := &it.Verdict
 	bare := &corpus.Case{Init: it.Case.Init, Steps: it.Case.Steps}
+	bare.SetProtocol(it.Case.Protocol())
 	e := entry{
 		Anchor: fmt.Sprintf("f%d", i+1), File: filepath.Base(it.File), Server: it.Target, Level: it.LevelText(),
 		Fingerprint: v.Fingerprint, What: string(v.Kind), Rules: strings.Join(v.Rules, " + "), Reproduced: it.Reproduced,
