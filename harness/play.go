@@ -97,7 +97,9 @@ func newStage(play *Play, dbms history.DBMS) (*stage, error) {
 	}
 	s.fillsTable = fillsTable(a.c)
 	a.c.SetProtocol(play.Protocol)
-	s.protocol = play.Protocol
+	if err := s.sendBy(play.Protocol); err != nil {
+		return nil, err
+	}
 	a.s = s
 	for i := range play.Players {
 		s.sessions = append(s.sessions, i+1)
