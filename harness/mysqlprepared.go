@@ -149,21 +149,19 @@ func (s *mysqlSession) goOn() (over bool, err error) {
 			r.Warnings = max(r.Warnings, p.it.warned)
 		}
 		_, kept := p.kept.Named(p.sql)
+		// The answer is there: that the connection is gone shows at the next statement.
 		switch {
 		case p.way == protocol.Prepare:
-			err = s.closeStatement(p.it.id)
+			_ = s.closeStatement(p.it.id)
 		case !kept:
 			if old, dropped := p.kept.Add(p.sql, p.it); dropped {
-				err = s.closeStatement(old.id)
+				_ = s.closeStatement(old.id)
 			}
-		}
-		if err != nil { // the answer is there; that the connection is gone shows at the next statement
-			err = nil
 		}
 	}
 	s.tap.reply.AsText = p.asText
 	p.stage = asIs
-	return true, err
+	return true, nil
 }
 
 // ExecuteBy implements Preparing.
