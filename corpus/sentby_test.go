@@ -26,7 +26,7 @@ func TestProtocolOfCase(t *testing.T) {
 	if got := string(Print(&shared, Text)); strings.Contains(got, "protocol") {
 		t.Errorf("text takes no line:\n%s", got)
 	}
-	const want = `x:1:1: header protocol: "binary": want text, prepare, execute or mixed`
+	const want = `x:1:1: header protocol: "binary": want text, prepare, execute, mixed, or mixed and a seed, as in mixed 42`
 	if _, err := Parse("x", []byte("-- protocol: binary\n"+body)); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -42,12 +42,8 @@ type query struct {
 	way protocol.Way
 }
 
-// prepares says that the session knows prepared statements.
+// prepares says that the session knows prepared statements. Who is Polled is then PolledPreparing.
 func (c *connection) prepares() bool {
-	if c.polled != nil {
-		_, ok := c.polled.(PolledPreparing)
-		return ok
-	}
 	_, ok := c.Session.(Preparing)
 	return ok
 }

@@ -158,7 +158,7 @@ func (l *Live) SetLevels(levels Levels) error {
 // begin reads the initial state and makes the sessions ready.
 func (l *Live) begin(ctx context.Context) error {
 	w := l.w
-	h := &history.History{Server: w.pool.server, Levels: map[int]corpus.Level{}}
+	h := &history.History{Server: w.pool.server, Levels: map[int]corpus.Level{}, Cluster: w.pool.members.told()}
 	h.Server.Settings = maps.Clone(h.Server.Settings)
 	if h.Server.Settings == nil {
 		h.Server.Settings = map[string]string{}

@@ -101,6 +101,14 @@ func membersOf(b Backend) (*members, error) {
 	return out, nil
 }
 
+// told is what a history says of the members.
+func (m *members) told() *history.Cluster {
+	if m == nil {
+		return nil
+	}
+	return &history.Cluster{Form: m.form, Members: m.names}
+}
+
 // LeftError says that a member of a cluster is none any more.
 type LeftError struct{ Err error }
 

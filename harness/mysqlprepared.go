@@ -2,19 +2,13 @@ package harness
 
 import (
 	"encoding/binary"
-	"strings"
-	"sync"
 
 	"github.com/txnfuzz/txnfuzz/corpus/protocol"
 )
 
-// errUnprepared is the number of the error that a statement cannot be prepared.
-// https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html#error_er_unsupported_ps
-const errUnprepared = 1295
-
 // prepared is the part of a mysqlSession that sends statements prepared.
 type prepared struct {
-	refused *refusals
+	refused *Refusals
 	kept    Kept[keptStatement]
 	// Of the statement under way: how it is to be sent, its text, and what is being done with it now.
 	way    protocol.Way
@@ -39,61 +33,6 @@ const (
 	executing
 )
 
-// refusals are the statements that a server has refused to prepare, without their numbers, strings and quoted names.
-type refusals struct {
-	mu   sync.Mutex
-	told map[string]bool
-}
-
-// mostRefusals bounds what is remembered; what is not is asked again.
-const mostRefusals = 1024
-
-func (r *refusals) has(shape string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.told[shape]
-}
-
-func (r *refusals) add(shape string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.told == nil {
-		r.told = map[string]bool{}
-	}
-	if len(r.told) < mostRefusals {
-		r.told[shape] = true
-	}
-}
-
-// shapeOf is a statement with a question mark for each number, string and quoted name.
-func shapeOf(sql string) string {
-	var b strings.Builder
-	for i := 0; i < len(sql); {
-		c := sql[i]
-		end := i + 1
-		switch {
-		case c == '\'' || c == '"' || c == '`':
-			for end < len(sql) && sql[end] != c {
-				if sql[end] == '\\' && c != '`' {
-					end++
-				}
-				end++
-			}
-			end = min(end+1, len(sql))
-			b.WriteByte('?')
-		case c >= '0' && c <= '9':
-			for end < len(sql) && sql[end] >= '0' && sql[end] <= '9' {
-				end++
-			}
-			b.WriteByte('?')
-		default:
-			b.WriteByte(c)
-		}
-		i = end
-	}
-	return b.String()
-}
-
 // SendBy implements PolledPreparing.
 func (s *mysqlSession) SendBy(sql string, way protocol.Way) error {
 	p := &s.prepared
@@ -101,7 +40,7 @@ func (s *mysqlSession) SendBy(sql string, way protocol.Way) error {
 	if way == protocol.Text {
 		return s.tap.query(sql)
 	}
-	if p.refused.has(shapeOf(sql)) {
+	if p.refused.Has(sql) {
 		p.asText = true
 		return s.tap.query(sql)
 	}
@@ -132,8 +71,8 @@ func (s *mysqlSession) goOn() (over bool, err error) {
 	p := &s.prepared
 	failed := s.tap.reply.Err
 	switch {
-	case p.stage == preparing && failed != nil && failed.Code == errUnprepared:
-		p.refused.add(shapeOf(p.sql))
+	case p.stage == preparing && failed != nil && failed.Code == ErrUnprepared:
+		p.refused.Add(p.sql)
 		p.stage, p.asText = asIs, true
 		return false, s.tap.query(p.sql)
 	case p.stage == preparing && failed == nil:
@@ -149,21 +88,19 @@ func (s *mysqlSession) goOn() (over bool, err error) {
 			r.Warnings = max(r.Warnings, p.it.warned)
 		}
 		_, kept := p.kept.Named(p.sql)
+		// The answer is there: that the connection is gone shows at the next statement.
 		switch {
 		case p.way == protocol.Prepare:
-			err = s.closeStatement(p.it.id)
+			_ = s.closeStatement(p.it.id)
 		case !kept:
 			if old, dropped := p.kept.Add(p.sql, p.it); dropped {
-				err = s.closeStatement(old.id)
+				_ = s.closeStatement(old.id)
 			}
-		}
-		if err != nil { // the answer is there; that the connection is gone shows at the next statement
-			err = nil
 		}
 	}
 	s.tap.reply.AsText = p.asText
 	p.stage = asIs
-	return true, err
+	return true, nil
 }
 
 // ExecuteBy implements Preparing.

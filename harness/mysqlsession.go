@@ -19,7 +19,7 @@ import (
 // on connections that the Wired dials.
 type mysqlDatabase struct {
 	Wired
-	refused *refusals
+	refused *Refusals
 }
 
 // mysqlSession is a Session through go-sql-driver. The driver logs in, sends statements and

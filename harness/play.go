@@ -64,7 +64,7 @@ func (p *Pool) Play(ctx context.Context, play Play) (*Played, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &history.History{Server: p.server, Levels: map[int]corpus.Level{}}
+	h := &history.History{Server: p.server, Levels: map[int]corpus.Level{}, Cluster: p.members.told()}
 	for _, n := range a.s.sessions {
 		h.Levels[n] = play.Levels.of(n)
 	}
@@ -97,7 +97,9 @@ func newStage(play *Play, dbms history.DBMS) (*stage, error) {
 	}
 	s.fillsTable = fillsTable(a.c)
 	a.c.SetProtocol(play.Protocol)
-	s.protocol = play.Protocol
+	if err := s.sendBy(play.Protocol); err != nil {
+		return nil, err
+	}
 	a.s = s
 	for i := range play.Players {
 		s.sessions = append(s.sessions, i+1)

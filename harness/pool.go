@@ -220,7 +220,7 @@ func DatabaseOf(b Backend) (Database, error) {
 	if err != nil {
 		return nil, err
 	}
-	return mysqlDatabase{w, &refusals{}}, nil
+	return mysqlDatabase{w, &Refusals{}}, nil
 }
 
 func newPool(ctx context.Context, db Database, replicated Replicated, members *members, holdable Holdable, tenant bool, o PoolOptions) (*Pool, error) {

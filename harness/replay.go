@@ -43,7 +43,7 @@ func (p *Pool) RunRecorded(ctx context.Context, c *corpus.Case, rec *history.His
 	if s.traits&aboutSession != 0 {
 		return nil, errors.New("replay a history: one whose sessions are killed or disconnected cannot be")
 	}
-	h := &history.History{Server: p.server, Levels: rec.Levels}
+	h := &history.History{Server: p.server, Levels: rec.Levels, Cluster: p.members.told()}
 	err = w.perform(ctx, s, h, Levels{By: rec.Levels}, func(r *run, ctx context.Context) error {
 		return r.replay(ctx, rec)
 	})

@@ -254,7 +254,7 @@ func (w *worker) run(ctx context.Context, c *corpus.Case, s *script, levels Leve
 	if len(s.sessions) > maxSessions {
 		return nil, fmt.Errorf("case has %d sessions, at most %d can be run", len(s.sessions), maxSessions)
 	}
-	h := &history.History{Server: w.pool.server, Levels: map[int]corpus.Level{}}
+	h := &history.History{Server: w.pool.server, Levels: map[int]corpus.Level{}, Cluster: w.pool.members.told()}
 	for _, n := range s.sessions {
 		h.Levels[n] = levels.of(n)
 	}

@@ -24,7 +24,7 @@ const (
 	ServerCrash Kind = "server-crash"
 	// ServerLog: a server that lives on wrote of a failed assertion or of corruption.
 	ServerLog Kind = "server-log"
-	// ReplicaStopped: a replica cannot apply what its primary has committed.
+	// ReplicaStopped: a replica cannot apply what its primary has committed, or a member of a cluster leaves it.
 	ReplicaStopped Kind = "replica-stopped"
 	// ReplicaDiffers: a replica has applied it all and holds other rows.
 	ReplicaDiffers Kind = "replica-differs"
@@ -41,7 +41,8 @@ func (k Kind) OfServer() bool {
 	return false
 }
 
-// OfReplica says that a kind is about a replica.
+// OfReplica says that a kind is about what one server has applied, or has not, of what another one has committed: a
+// replica, or a member of a cluster.
 func (k Kind) OfReplica() bool { return k == ReplicaStopped || k == ReplicaDiffers || k == NodesDiffer }
 
 // Verdict is the oracle's judgement of one history.

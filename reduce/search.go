@@ -42,10 +42,10 @@ var errCut = errors.New("cut off")
 func (r *reducer) run() error {
 	err := r.check()
 	if err == nil {
-		err = r.untold()
+		err = r.settle(r.untold())
 	}
 	if err == nil {
-		err = r.plainly()
+		err = r.settle(r.plainly())
 	}
 	if err == nil {
 		err = r.descend()
@@ -88,39 +88,38 @@ func (r *reducer) check() error {
 	return nil
 }
 
-// untold has the server tell no versions of rows where the bug shows without.
-func (r *reducer) untold() error {
-	told := r.header
-	c := &corpus.Case{Header: told}
+// untold is the header with which the server tells no versions of rows.
+func (r *reducer) untold() [][]corpus.Field {
+	c := &corpus.Case{Header: r.header}
 	if !c.TellsVersions() {
 		return nil
 	}
 	c.SetVersions(false)
-	r.header = c.Header
-	shows, err := r.shows(r.best)
-	if errors.Is(err, ErrRejected) {
-		err = nil
-	}
-	if !shows {
-		r.header = told
-	}
-	return err
+	return [][]corpus.Field{c.Header}
 }
 
-// plainly has the statements sent as text, or else in as few ways as the bug shows with.
-func (r *reducer) plainly() error {
-	was := r.header
-	c := &corpus.Case{Header: was}
+// plainly are the headers with which the statements are sent as text, or else in fewer ways.
+func (r *reducer) plainly() (out [][]corpus.Field) {
+	c := &corpus.Case{Header: r.header}
 	for _, p := range c.Protocol().Simpler() {
 		c.SetProtocol(p)
-		r.header = c.Header
+		out = append(out, c.Header)
+	}
+	return out
+}
+
+// settle keeps the first of some headers with which the bug shows, or else the one that there is.
+func (r *reducer) settle(headers [][]corpus.Field) error {
+	was := r.header
+	for _, h := range headers {
+		r.header = h
 		shows, err := r.shows(r.best)
+		if err == nil && shows {
+			return nil
+		}
 		if err != nil && !errors.Is(err, ErrRejected) {
 			r.header = was
 			return err
-		}
-		if err == nil && shows {
-			return nil
 		}
 	}
 	r.header = was

@@ -42,6 +42,10 @@ func runRaces(
 			return err
 		}
 		for _, s := range stored {
+			if p := s.Case.Protocol(); !p.IsText() {
+				return usagef("%s: its statements are sent by protocol %s, and one that is held is sent as text: want a case "+
+					"without the line protocol in its header", s.Path, p)
+			}
 			given = append(given, s.Case)
 		}
 	}

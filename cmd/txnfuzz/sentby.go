@@ -9,8 +9,8 @@ import (
 
 const (
 	protocolUsage = "how statements are sent: text; prepare (each is prepared, executed and closed, each time); " +
-		"execute (each is prepared once in its session and kept); or mixed (each in one of these ways, drawn from the seed). " +
-		"What the server cannot prepare is sent as text"
+		"execute (each is prepared once in its session and kept); or 'mixed SEED' (each in one of these ways, drawn from " +
+		"SEED; without it from that of the run). What the server cannot prepare is sent as text"
 	loadProtocolUsage     = protocolUsage + "; with execute, values are parameters of statements that are kept (default text)"
 	recordedProtocolUsage = protocolUsage + " (default: as the case's header says)"
 )

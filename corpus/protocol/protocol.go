@@ -34,20 +34,22 @@ type Protocol struct {
 	way   Way
 	mixed bool
 	seed  uint64
+	// given says that whoever chose the protocol chose the seed, too.
+	given bool
 }
 
 const mixedWord = "mixed"
 
 // Want says what Parse reads.
-const Want = "want text, prepare, execute or mixed"
+const Want = "want text, prepare, execute, mixed, or mixed and a seed, as in mixed 42"
 
 // All is the protocol that sends all statements in one way.
 func All(w Way) Protocol { return Protocol{way: w} }
 
 // Mixed is the protocol that draws the way of each statement.
-func Mixed(seed uint64) Protocol { return Protocol{mixed: true, seed: seed} }
+func Mixed(seed uint64) Protocol { return Protocol{mixed: true, seed: seed, given: true} }
 
-// Parse reads what String prints. "mixed" alone has the seed 0.
+// Parse reads what String prints. "mixed" alone has the seed 0, which Seeded replaces.
 func Parse(text string) (Protocol, error) {
 	for w, name := range ways {
 		if text == name {
@@ -59,7 +61,7 @@ func Parse(text string) (Protocol, error) {
 		return Protocol{}, fmt.Errorf("%q: %s", text, Want)
 	}
 	if !seeded {
-		return Mixed(0), nil
+		return Protocol{mixed: true}, nil
 	}
 	seed, err := strconv.ParseUint(number, 10, 64)
 	if err != nil {
@@ -68,12 +70,12 @@ func Parse(text string) (Protocol, error) {
 	return Mixed(seed), nil
 }
 
-// String gives text, prepare, execute, or mixed and its seed.
+// String gives text, prepare, execute, or mixed and its seed, if it has one.
 func (p Protocol) String() string {
-	if p.mixed {
+	if p.mixed && (p.given || p.seed != 0) {
 		return mixedWord + " " + strconv.FormatUint(p.seed, 10)
 	}
-	return p.way.String()
+	return p.Name()
 }
 
 // MarshalText gives what Parse reads.
@@ -85,9 +87,12 @@ func (p *Protocol) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Name is String without a seed.
+// Name is what the protocol was chosen by: String without a seed that comes from Seeded.
 func (p Protocol) Name() string {
-	if p.mixed {
+	switch {
+	case p.given:
+		return p.String()
+	case p.mixed:
 		return mixedWord
 	}
 	return p.way.String()
@@ -99,9 +104,9 @@ func (p Protocol) IsText() bool { return p == Protocol{} }
 // IsMixed says that a seed decides.
 func (p Protocol) IsMixed() bool { return p.mixed }
 
-// Seeded is the same protocol with a seed, if it has use for one.
+// Seeded is the same protocol with a seed, if it has use for one and none was given.
 func (p Protocol) Seeded(seed uint64) Protocol {
-	if p.mixed {
+	if p.mixed && !p.given {
 		p.seed = seed
 	}
 	return p

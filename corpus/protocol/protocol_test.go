@@ -8,7 +8,7 @@ import (
 
 func TestParse(t *testing.T) {
 	for text, want := range map[string]Protocol{
-		"text": {}, "prepare": All(Prepare), "execute": All(Execute), "mixed": Mixed(0), "mixed 42": Mixed(42),
+		"text": {}, "prepare": All(Prepare), "execute": All(Execute), "mixed 0": Mixed(0), "mixed 42": Mixed(42), "mixed": {mixed: true},
 	} {
 		p, err := Parse(text)
 		if err != nil || p != want {
@@ -26,6 +26,22 @@ func TestParse(t *testing.T) {
 	for _, text := range []string{"", "binary", "Prepare", "mixed x", "mixed -1", "text 1", "mixed 1 2"} {
 		if p, err := Parse(text); err == nil {
 			t.Errorf("%q is read as %v", text, p)
+		}
+	}
+}
+
+// TestSeedThatWasGiven: a seed that was given stays, and names the protocol; another one does not.
+func TestSeedThatWasGiven(t *testing.T) {
+	for text, want := range map[string][2]string{
+		"mixed": {"mixed 7", "mixed"}, "mixed 42": {"mixed 42", "mixed 42"}, "mixed 0": {"mixed 0", "mixed 0"},
+		"execute": {"execute", "execute"},
+	} {
+		p, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p = p.Seeded(7); p.String() != want[0] || p.Name() != want[1] {
+			t.Errorf("%s with the seed 7 of a run: %s, called %s; want %q", text, p, p.Name(), want)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/protocol"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/oracle"
@@ -102,5 +103,21 @@ func TestResumeKeepsTheValuesUnique(t *testing.T) {
 	var wrong *ResumeError
 	if _, err := resumed(t.Context(), s, nil); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "without --unique-values") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestResumeKeepsTheProtocol(t *testing.T) {
+	for kept, same := range map[string]bool{"": false, "text": false, "execute": false, "mixed": false, "mixed 42": true} {
+		s, st := stateOf(t)
+		st.Report.Protocol = kept
+		if err := st.save(s.Corpus); err != nil {
+			t.Fatal(err)
+		}
+		s.Protocol, s.Cases = protocol.Mixed(42), 1
+		_, err := resumed(t.Context(), s, nil)
+		var wrong *ResumeError
+		if refused := errors.As(err, &wrong); refused == same || refused && !strings.Contains(err.Error(), "not 'mixed 42'") {
+			t.Errorf("kept %q: %v", kept, err)
+		}
 	}
 }

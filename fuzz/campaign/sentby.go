@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 
@@ -20,6 +21,9 @@ func (s *Settings) sentBy(k *corpus.Case, worker, n, i int) *corpus.Case {
 	sent.SetProtocol(s.Protocol.Seeded(uint64(h.Sum32()))) // short enough to be read
 	return &sent
 }
+
+// protocol is how the statements were sent, in a report that was kept before there was a choice, too.
+func (r *Report) protocol() string { return cmp.Or(r.Protocol, protocol.Text.String()) }
 
 // warnOfProtocol tells what most findings would be on a server that is known to go wrong. Without metadata locks TiDB
 // does not know of which tables a plan is that it keeps, and so not that its transaction has written to them.

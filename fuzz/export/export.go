@@ -103,8 +103,11 @@ func Write(t *timeline.Timeline, name string, as As) (Files, error) {
 	if step, _ := s.held(); step > 0 && slices.Contains(onlySend, name) {
 		return Files{}, fmt.Errorf("export %s as %s: %w", t.File, name, errHeld)
 	}
-	if r := t.Run.History.Replica; r != nil && r.Node != "" && slices.Contains(onlySend, name) {
+	if t.Run.History.Cluster != nil && slices.Contains(onlySend, name) {
 		return Files{}, fmt.Errorf("export %s as %s: %w", t.File, name, errMembers)
+	}
+	if !s.Case.Protocol().IsText() && slices.Contains(sendText, name) {
+		return Files{}, fmt.Errorf("export %s as %s: %w", t.File, name, errPrepared)
 	}
 	out, err := formats[i].write(s)
 	if err != nil {

@@ -26,7 +26,7 @@ var onlySend = []string{"mtr", "isolationtester", "go"}
 
 // errHeld and errMembers are why they cannot express a case.
 var errHeld = errors.New("one statement is held inside of the server, at an instruction of its program: want --format gdb")
-var errMembers = errors.New("its sessions are on different nodes of a cluster: want --format two-terminals, jira or bugs.mysql")
+var errMembers = errors.New("its sessions are on different nodes of a cluster: want --format two-terminals, markdown, jira or bugs.mysql")
 
 //go:embed gdb.py
 var gdbProgram string

@@ -42,6 +42,9 @@ func markdown(s *script) (Files, error) {
 	if often := s.howOften(code); often != "" {
 		b.WriteString(often + "\n\n")
 	}
+	if text := s.topologyText(); text != "" {
+		b.WriteString(text + "\n\n")
+	}
 	fenced(&b, s.before())
 	b.WriteString("| step |")
 	for _, n := range s.Sessions {

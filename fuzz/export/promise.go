@@ -106,6 +106,9 @@ func (s *script) quotes() []quote {
 		return nil
 	}
 	dbms, step := s.History.Server.DBMS, &s.Account.Steps[w]
+	if s.History.Cluster != nil && step.Kind != stmt.Select {
+		return nil // what the sentences say of locks is not so between members
+	}
 	level := s.Account.Level
 	if q, ok := postgresPromises[level]; ok && s.onPostgres() {
 		if level < corpus.RepeatableRead && step.Kind != stmt.Select {
@@ -178,8 +181,12 @@ func (s *script) wrong(code func(string) string) (where, expected, actual string
 		return s.lastSent(code), expected, s.lastWords()
 	}
 	if step == 0 && s.Verdict.Kind.OfReplica() {
-		if r := s.History.Replica; r != nil && r.Node != "" {
+		switch r := s.History.Replica; {
+		case s.History.Cluster == nil:
+		case r != nil:
 			return "On " + r.Node, expected, actual
+		default:
+			return "In the cluster", expected, actual
 		}
 		return "On the replica", expected, actual
 	}

@@ -4,14 +4,12 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // replicaTitle says in one line what is wrong with a replica.
 func replicaTitle(r *history.ReplicaTrouble) string {
-	if r.Node != "" {
-		return fmt.Sprintf("%s: members silently hold different rows: %s", r.Form, cut(r.Actual()))
-	}
 	of := "standby"
 	if format := r.BinlogFormat(); format != "" {
 		of = format + " replica"
@@ -43,17 +41,35 @@ var looks = map[history.DBMS]string{
 	history.PostgreSQL: "look at its log",
 }
 
-// topologyText says what a finding about a replica has to run on; empty for others.
-func (s *script) topologyText(func(string) string) string {
+// clusterTitle says in one line what is wrong with a cluster; empty where that is an answer to a session.
+func (s *script) clusterTitle() string {
+	switch s.Verdict.Kind {
+	case oracle.NodesDiffer:
+		return "members silently hold different rows: " + cut(s.Verdict.Actual)
+	case oracle.ReplicaStopped:
+		return "a member leaves, since it cannot apply what another one has committed"
+	}
+	return ""
+}
+
+// topologyText says what a finding about a replica or on a cluster has to run on; empty for others.
+func (s *script) topologyText() string {
+	if c := s.History.Cluster; c != nil {
+		look := ""
+		switch s.Verdict.Kind {
+		case oracle.NodesDiffer:
+			look = ", and compare the tables of the nodes"
+		case oracle.ReplicaStopped:
+			look = ", and look whether all of them are members still"
+		}
+		return fmt.Sprintf("It takes a %s: %s. Wait behind each COMMIT until the other nodes have applied it%s.",
+			c.Form, c.Places(s.Sessions), look)
+	}
 	r := s.History.Replica
 	if r == nil || !s.Verdict.Kind.OfReplica() {
 		return ""
 	}
 	dbms := s.History.Server.DBMS
-	if r.Node != "" {
-		return fmt.Sprintf("It takes a %s: session tx1 is on the first node, tx2 on the second one. Wait behind each "+
-			"COMMIT until the others have applied it, and compare the tables of the nodes.", r.Form)
-	}
 	look := "compare the tables of the two"
 	if r.Stopped {
 		look = looks[dbms]

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,14 @@ var prepares = map[protocol.Way][2]string{
 	protocol.Execute: {"COM_STMT_PREPARE once for each text in its session, COM_STMT_EXECUTE each time",
 		"Parse once for each text in its session, Bind and Execute each time"},
 }
+
+// sendText are the forms that can send statements as text alone. mysqltest prepares what it sends only if it is started
+// with --ps-protocol: a test cannot ask for that.
+// https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_MYSQL_TEST_COMMANDS.html
+var sendText = []string{"mtr", "isolationtester"}
+
+var errPrepared = errors.New("its statements were sent prepared, and need not show this as text, which is all that such a test " +
+	"can send: want --format go")
 
 // protocolText says by which protocol the statements must be sent; empty for text. Every form of export tells it.
 func (s *script) protocolText() []string {

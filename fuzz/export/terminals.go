@@ -18,6 +18,9 @@ func terminals(s *script) (Files, error) {
 	first := s.Sessions[0]
 	comment(&b, "--", "%s", s.title())
 	comment(&b, "--", "%s", s.serverLine())
+	if on := s.topologyText(); on != "" {
+		comment(&b, "--", "%s", on)
+	}
 	if needs := s.needsText(plainCode); needs != "" {
 		comment(&b, "--", "%s", needs)
 	}

@@ -24,6 +24,18 @@ var inTheEnd = map[oracle.Kind]string{
 // title says in one line what is wrong, in words that need no knowledge of this
 // project.
 func (s *script) title() string {
+	c := s.History.Cluster
+	if c == nil {
+		return s.titleOnOne()
+	}
+	if text := s.clusterTitle(); text != "" {
+		return c.Form + ": " + text
+	}
+	return c.Form + ": " + s.titleOnOne()
+}
+
+// titleOnOne is title, but for the servers that it takes.
+func (s *script) titleOnOne() string {
 	kind := s.Verdict.Kind
 	if kind == "" {
 		return "nothing wrong at " + s.LevelText()

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
-	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/promise"
 )
@@ -55,7 +54,7 @@ func jiraReport(s *script) (Files, error) {
 	}
 	var b bytes.Buffer
 	component := "Storage Engine - InnoDB"
-	if s.Verdict.Kind == oracle.NodesDiffer {
+	if s.History.Cluster != nil {
 		component = "Galera"
 	}
 	fmt.Fprintf(&b, "Summary: %s\nAffects Version/s: %s\nComponent/s: %s\nEnvironment: %s\n\n",
@@ -90,7 +89,7 @@ func mysqlReport(s *script) (Files, error) {
 	}
 	var b bytes.Buffer
 	category := "InnoDB storage engine"
-	if s.Verdict.Kind == oracle.NodesDiffer {
+	if s.History.Cluster != nil {
 		category = "Group Replication"
 	} else if s.Verdict.Kind.OfReplica() {
 		category = "Replication"
@@ -143,7 +142,7 @@ func (s *script) needsParagraph(b *bytes.Buffer, code func(string) string) {
 	if often := s.howOften(code); often != "" {
 		b.WriteString(often + "\n\n")
 	}
-	if text := s.topologyText(code); text != "" {
+	if text := s.topologyText(); text != "" {
 		b.WriteString(text + "\n\n")
 	}
 	var parts []string

@@ -47,6 +47,8 @@ type entry struct {
 	Anchor, File, Server, Level, Fingerprint, What, Rules, Reproduced, Reproduce string
 	Statements                                                                   int
 	Case                                                                         string
+	// Places says where its sessions were, if not on one server.
+	Places string
 	// Bisected are sentences on versions and commits of the server.
 	Bisected []string
 	// Recorded says that a history of the case is at hand.
@@ -170,6 +172,7 @@ func summary(items []Item) string {
 func entryOf(it *Item, i int) entry {
 	v := &it.Verdict
 	bare := &corpus.Case{Init: it.Case.Init, Steps: it.Case.Steps}
+	bare.SetProtocol(it.Case.Protocol())
 	e := entry{
 		Anchor: fmt.Sprintf("f%d", i+1), File: filepath.Base(it.File), Server: it.Target, Level: it.LevelText(),
 		Fingerprint: v.Fingerprint, What: string(v.Kind), Rules: strings.Join(v.Rules, " + "), Reproduced: it.Reproduced,
@@ -179,6 +182,9 @@ func entryOf(it *Item, i int) entry {
 	}
 	if it.History != nil {
 		e.Server += " " + it.History.Server.Version
+		if c := it.History.Cluster; c != nil {
+			e.Places = c.Places(it.Case.Sessions())
+		}
 	}
 	if e.What == "" {
 		e.What = string(v.Outcome) + " " + v.Reason

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/protocol"
 	"github.com/txnfuzz/txnfuzz/fuzz/browsertest"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle"
@@ -132,6 +133,23 @@ func TestCaps(t *testing.T) {
 
 // TestSVG reads the drawings back as XML.
 // TestBisected: the page tells what bisect has written into a header, and escapes it.
+// TestPageSaysHowItRan: the page names the members of a cluster that the sessions were on, and its case has the protocol
+// without which it need not show the same.
+func TestPageSaysHowItRan(t *testing.T) {
+	list := items(t)[:1]
+	plain := string(pageOf(t, list))
+	h := *list[0].History
+	h.Cluster = &history.Cluster{Form: "Galera cluster of 2 nodes", Members: []string{"node1", "node2"}}
+	list[0].History, list[0].Case = &h, list[0].Case.Clone()
+	list[0].Case.SetProtocol(protocol.Mixed(42))
+	page := string(pageOf(t, list))
+	for _, want := range []string{"tx1 on node1", "-- protocol: mixed 42\n"} {
+		if strings.Contains(plain, want) || !strings.Contains(page, want) {
+			t.Errorf("%q is in the page of one server, sent as text, or not in the other", want)
+		}
+	}
+}
+
 func TestBisected(t *testing.T) {
 	list := items(t)[:1]
 	if strings.Contains(string(pageOf(t, list)), "By version") {

@@ -10,6 +10,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 const twoRows = `
@@ -86,6 +87,9 @@ func TestMembers(t *testing.T) {
 			}
 			for _, x := range acrossMembers {
 				r := judge(x.name, x.text, x.level)
+				if h := r.History; h != nil && (h.Cluster == nil || !sessionsApart(h)) {
+					t.Errorf("%s: the history says of the cluster %+v", x.name, h.Cluster)
+				}
 				if r.Verdict.Outcome != x.want || !strings.Contains(r.Verdict.Reason+errorText(r.Err), x.says) {
 					t.Errorf("%s: %+v, want %s, %s", x.name, r.Verdict, x.want, x.says)
 				}
@@ -97,6 +101,12 @@ func TestMembers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// sessionsApart says that a history names three members, and puts its sessions on different ones.
+func sessionsApart(h *history.History) bool {
+	c := h.Cluster
+	return c.Form != "" && len(c.Members) == 3 && c.Member(1) == c.Members[0] && c.Member(2) == c.Members[1]
 }
 
 func errorText(err error) string {

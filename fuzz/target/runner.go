@@ -28,7 +28,7 @@ const runnerAnswers = 3
 
 // runnerRequest is one run that is asked of a runner.
 type runnerRequest struct {
-	Case   string               `json:"case"` // its text, levels in the header
+	Case   string               `json:"case"` // its text; of its header the protocol alone
 	Levels map[int]corpus.Level `json:"levels"`
 	Facts  bool                 `json:"facts,omitempty"` // the run is one for facts
 }
@@ -178,7 +178,8 @@ func (r *runner) ask(ctx context.Context, c *corpus.Case, levels map[int]corpus.
 		}
 	}
 	var text bytes.Buffer
-	bare := &corpus.Case{Init: c.Init, Steps: c.Steps}
+	bare := &corpus.Case{Init: c.Init, Steps: c.Steps} // the rest of a header need not fit a case that was reduced
+	bare.SetProtocol(c.Protocol())
 	text.Write(corpus.Print(bare, corpus.Text))
 	request, err := json.Marshal(runnerRequest{text.String(), levels, facts})
 	if err != nil {

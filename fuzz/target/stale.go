@@ -15,7 +15,8 @@ import (
 // askAlone marks the statements of a history whose errors come from their text. It
 // sends each statement that failed so once more, alone, to empty copies of the
 // tables. If it succeeds there, its error came from the case. This costs a run of
-// one statement for each such error, and nothing for a case without.
+// one statement for each such error, and nothing for a case without. Whatever the protocol of the case, the statement
+// alone goes as text: an error that preparing it brings is then one of the protocol, which is what is tested.
 func askAlone(ctx context.Context, c *corpus.Case, h *history.History, levels map[int]corpus.Level, run runFunc) error {
 	if h.Server.DBMS == history.PostgreSQL { // judged by what a statement answers alone, its text included
 		return nil

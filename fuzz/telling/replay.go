@@ -86,7 +86,7 @@ func WriteReplayText(w io.Writer, results []findings.Replayed) error {
 		}
 	}
 	for i := range results {
-		for _, s := range sentLines(results[i].Run()) {
+		for _, s := range runLines(results[i].Run()) {
 			below += fmt.Sprintf("%s: %s\n", results[i].Level, s)
 		}
 	}

@@ -20,6 +20,16 @@ func writeSent(b *strings.Builder, r *campaign.Report) {
 		r.Protocol, r.Sent.Prepared, r.Sent.Executed, r.Sent.AsText)
 }
 
+// runLines tell what a reader has to know of a run beside its levels: where its sessions were, if not on one server, and
+// how their statements were sent, if not as text.
+func runLines(r timeline.Run) []string {
+	if r.History == nil || r.History.Cluster == nil {
+		return sentLines(r)
+	}
+	c := r.History.Cluster
+	return append([]string{fmt.Sprintf("%s: %s", c.Form, c.Places(r.Case.Sessions()))}, sentLines(r)...)
+}
+
 // sentLines tell how the statements of a run were sent, if not all as text.
 func sentLines(r timeline.Run) []string {
 	if r.History == nil { // nothing was sent

@@ -34,7 +34,7 @@ func Show(w io.Writer, r timeline.Run, version string) error {
 		return err
 	}
 	t := timeline.Of(r)
-	for _, s := range sentLines(r) {
+	for _, s := range runLines(r) {
 		line("  ", "%s", s)
 	}
 	for _, x := range r.History.Initial {

@@ -20,13 +20,13 @@ import (
 type mysqlConn struct {
 	driver.Conn
 	dest []driver.Value
-	// kept are what it has prepared; refused is common to the connections of a run.
+	// kept are what it has prepared; refused is common to the connections of one node.
 	kept    keptStatements
-	refused *unprepared
+	refused *harness.Refusals
 }
 
 func mysqlDial(b harness.Wired) dial {
-	refused := &unprepared{}
+	refused := &harness.Refusals{}
 	return func(ctx context.Context, timeout time.Duration) (conn, error) {
 		cfg := b.Config()
 		cfg.CheckConnLiveness = false // a system call for each statement; a broken connection shows anyway

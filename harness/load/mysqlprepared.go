@@ -6,7 +6,6 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -14,24 +13,9 @@ import (
 	"github.com/txnfuzz/txnfuzz/harness"
 )
 
-// unprepared are the statements that a server refuses to prepare, as the clients of a run have learnt.
-type unprepared struct{ told sync.Map }
-
-// errUnprepared is the number of the error with which a server says so.
-// https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html#error_er_unsupported_ps
-const errUnprepared = 1295
-
-// kindOf is what a statement begins with: those of transactions that cannot be prepared are told by their first two
-// words, and the names behind them differ.
-func kindOf(q string) string {
-	words := strings.Fields(q)
-	return strings.Join(words[:min(2, len(words))], " ")
-}
-
 // with has do done with a statement that is prepared; asText says that it cannot be.
 func (c *mysqlConn) with(way protocol.Way, q string, do func(driver.Stmt, []driver.NamedValue) error) (asText bool, err error) {
-	kind := kindOf(q)
-	if _, refused := c.refused.told.Load(kind); refused {
+	if c.refused.Has(q) {
 		return true, nil
 	}
 	text, args := q, []driver.NamedValue(nil)
@@ -42,8 +26,8 @@ func (c *mysqlConn) with(way protocol.Way, q string, do func(driver.Stmt, []driv
 	if !known || way == protocol.Prepare {
 		if statement, err = c.Conn.Prepare(text); err != nil {
 			var answered *mysql.MySQLError
-			if errors.As(err, &answered) && answered.Number == errUnprepared {
-				c.refused.told.Store(kind, true)
+			if errors.As(err, &answered) && answered.Number == harness.ErrUnprepared {
+				c.refused.Add(q)
 				return true, nil
 			}
 			return false, err

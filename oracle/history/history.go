@@ -38,6 +38,8 @@ type History struct {
 	Disagreement string `json:"disagreement,omitempty"`
 	// Replica is what was wrong with a replica behind the case; nil where it held the same, or there is none.
 	Replica *ReplicaTrouble `json:"replica,omitempty"`
+	// Cluster is nil where all sessions were on one server.
+	Cluster *Cluster `json:"cluster,omitempty"`
 	// Plans holds EXPLAIN output by index into Stmts, where it was asked for.
 	Plans map[int]string `json:"plans,omitempty"`
 	// Facts is what the server told when it was asked for all that it knows; nil: it
