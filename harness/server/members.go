@@ -176,12 +176,7 @@ func (m *members) Topology() harness.Topology {
 func nodeName(i int) string { return "node" + strconv.Itoa(i+1) }
 
 // Levels returns the isolation levels at which all nodes let transactions commit.
-func (m *members) Levels() []corpus.Level {
-	if m.by.kind == harness.GroupMulti {
-		return []corpus.Level{corpus.ReadUncommitted, corpus.ReadCommitted, corpus.RepeatableRead}
-	}
-	return m.private.Levels()
-}
+func (m *members) Levels() []corpus.Level { return m.by.kind.Levels(m.private.Levels()) }
 
 // Alive tells which node died, or does not answer.
 func (m *members) Alive(ctx context.Context) error {
