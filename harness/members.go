@@ -123,7 +123,7 @@ func asLeft(code uint16, err error) error {
 // https://dev.mysql.com/doc/refman/9.7/en/group-replication-responses-failure-exit.html
 func OutsideCluster(code uint16) bool {
 	switch code {
-	case 1047, 1290, 3032, 3796, 3797:
+	case 1047, 1290, 1836, 3032, 3796, 3797:
 		return true
 	}
 	return false
