@@ -237,7 +237,7 @@ func (w *worker) leaveMembers() error {
 func (r *run) mayHaveCommitted() bool {
 	for i := range r.got {
 		l := r.lane(r.got[i].session.number)
-		if !l.inTxn || r.last(l).traits&(plainRead|locks) == 0 {
+		if did := r.last(l).traits; did&plainRead == 0 && (!l.inTxn || did&locks == 0) {
 			return true
 		}
 	}
