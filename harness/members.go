@@ -129,8 +129,8 @@ func OutsideCluster(code uint16) bool {
 	return false
 }
 
-// of returns which member a session of a case is on.
-func (m *members) of(session int) int { return max(session-1, 0) % len(m.dbs) }
+// of returns which member a session of a case, which is numbered from 1, is on.
+func (m *members) of(session int) int { return (session - 1) % len(m.dbs) }
 
 // memberShift keeps the connections of different members apart, each of which counts its own from 1.
 const memberShift = 40
