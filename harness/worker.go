@@ -136,7 +136,7 @@ func (w *worker) query(sql string) (Reply, error) {
 	if err == nil && r.Err != nil {
 		err = fmt.Errorf("%s: error %d (%s): %s", sql, r.Err.Code, r.Err.State, r.Err.Message)
 		if w.pool.members != nil && OutsideCluster(r.Err.Code) {
-			err = &LostError{asLeft(r.Err.Code, err)}
+			err = &LostError{&LeftError{err}}
 		}
 	}
 	return r, err
