@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"slices"
+	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
@@ -166,55 +167,27 @@ func (w *worker) everywhere(ctx context.Context) error {
 		return nil
 	}
 	for i := range w.pool.members.dbs {
-		wait := w.pool.members.barrier.wait
-		r, err := w.onMember(ctx, i, wait)
-		if err == nil && r.Err != nil {
-			err = refusedBy(&r, wait)
-		}
-		if err != nil {
+		if _, err := w.onMember(ctx, i, "", w.pool.members.barrier.wait); err != nil {
 			return lostUnlessCancelled(ctx, fmt.Errorf("wait until member %s has applied all: %w", w.pool.members.names[i], err))
 		}
 	}
 	return nil
 }
 
-// onMember runs a text of ours on a member, on a connection of the worker's own.
-func (w *worker) onMember(ctx context.Context, i int, sql string) (Reply, error) {
+// onMember runs a text of ours on a member, in a database unless that is empty, on a connection of the worker's own. A
+// member that has left is an error.
+func (w *worker) onMember(ctx context.Context, i int, db, sql string) (Reply, error) {
 	m := w.pool.members
 	if w.sides == nil {
-		w.sides = make([]*connection, len(m.dbs))
-	}
-	if s := w.sides[i]; s != nil && s.broken {
-		_ = s.Close()
-		w.sides[i] = nil
-	}
-	if w.sides[i] == nil {
-		opened, err := m.dbs[i].Open(ctx, true)
-		if err != nil {
-			return Reply{}, fmt.Errorf("connect: %w", err)
-		}
-		w.sides[i] = newConnection(opened, 0)
-		if r, err := w.answer(i, m.fresh); err != nil || r.Err != nil {
-			w.sides[i].broken = true
-			if err == nil {
-				err = refusedBy(&r, m.fresh)
-			}
-			return r, err
+		for _, d := range m.dbs {
+			w.sides = append(w.sides, &remote{db: d, setup: m.fresh})
 		}
 	}
-	return w.answer(i, sql)
-}
-
-func (w *worker) answer(i int, sql string) (Reply, error) {
-	s := w.sides[i]
-	late := time.AfterFunc(replicaPatience, s.Cut)
-	defer late.Stop()
-	r, err := s.Execute(sql)
-	if err != nil {
-		s.broken = true
-		return r, fmt.Errorf("%s: %w", sql, err)
+	r, err := w.sides[i].execute(ctx, w.pool.speech.use, db, sql)
+	if err == nil && r.Err != nil && (db == "" || OutsideCluster(r.Err.Code)) {
+		err = refusedBy(&r, sql)
 	}
-	return r, nil
+	return r, err
 }
 
 // refusedBy makes an error of the one that a member answers with.
@@ -225,9 +198,7 @@ func refusedBy(r *Reply, sql string) error {
 func (w *worker) leaveMembers() error {
 	var errs []error
 	for _, s := range w.sides {
-		if s != nil {
-			errs = append(errs, s.Close())
-		}
+		errs = append(errs, s.close())
 	}
 	return errors.Join(errs...)
 }
@@ -253,24 +224,19 @@ func (r *run) last(l *lane) *step {
 	}
 }
 
-// compareMembers tells in the history which member holds other rows than the first one, when all have applied all.
+// compareMembers tells in the history which member holds other tables than the first one, when all have applied all.
 func (w *worker) compareMembers(ctx context.Context, o outcome, h *history.History) error {
-	m, in := w.pool.members, w.pool.speech
-	if len(o.specs) == 0 {
-		return nil
-	}
+	m := w.pool.members
 	for i := 1; i < len(m.dbs); i++ {
-		text := in.use + o.p.db + ";" + in.reading(o.specs)
-		r, err := w.onMember(ctx, i, text)
-		if err == nil && r.Err != nil && OutsideCluster(r.Err.Code) {
-			err = refusedBy(&r, text)
-		}
+		trouble, err := o.elsewhere(w.pool.speech, func(sql string) (Reply, error) {
+			r, err := w.onMember(ctx, i, o.p.db, sql)
+			if err != nil {
+				err = lostUnlessCancelled(ctx, fmt.Errorf("read the tables of member %s: %w", m.names[i], err))
+			}
+			return r, err
+		})
 		if err != nil {
-			return &LostError{fmt.Errorf("read the tables of member %s: %w", m.names[i], err)}
-		}
-		trouble, err := o.differs(&r)
-		if err != nil {
-			return fmt.Errorf("read the tables of member %s: %w", m.names[i], err)
+			return fmt.Errorf("compare the members of a cluster: %w", err)
 		}
 		if trouble != nil {
 			trouble.Form, trouble.Node, trouble.First = m.form, m.names[i], m.names[0]
