@@ -250,19 +250,70 @@ func (w *worker) compareMembers(ctx context.Context, o outcome, h *history.Histo
 // spreads refuses a case whose sessions cannot be on members of their own, or that uses what clusters do not support.
 func (p *Pool) spreads(c *corpus.Case, s *script) error {
 	m := p.members
-	switch {
-	case m == nil:
+	if m == nil {
 		return nil
+	}
+	if held, _ := c.Held(); held >= 0 {
+		return errUnheldAcross
+	}
+	switch {
 	case len(s.sessions) > 0 && s.sessions[len(s.sessions)-1] > len(m.dbs):
 		why := fmt.Sprintf("each session is to be on a member of its own, and there are %d", len(m.dbs))
 		return &RefusedError{s.steps[0].sql, why}
 	case s.kill != "":
 		return &RefusedError{s.kill, "a session of another member cannot be killed"}
 	}
+	keys := primaryKeys{}
 	for i, l := range c.Init {
-		if t, ok := l.Stmt.(*ast.CreateTableStmt); ok && stmt.PrimaryKey(t) == nil {
+		if keys.lost(l.Stmt) {
 			return &RefusedError{s.init[i], m.barrier.keyless}
+		}
+	}
+	for i, l := range c.Steps {
+		if keys.lost(l.Stmt) {
+			return &RefusedError{s.steps[i].sql, m.barrier.keyless}
 		}
 	}
 	return nil
 }
+
+// errUnheldAcross: of a cluster one server alone would be traced.
+var errUnheldAcross = &UnheldError{"the sessions of a case are on different members of a cluster"}
+
+// primaryKeys are the columns of primary keys, by the names of their tables.
+type primaryKeys map[string][]string
+
+// lost says that a statement may leave a table that all members have without a primary key.
+func (k primaryKeys) lost(n ast.StmtNode) bool {
+	switch x := n.(type) {
+	case *ast.CreateTableStmt:
+		if x.TemporaryKeyword != ast.TemporaryNone {
+			return false
+		}
+		k[x.Table.Name.L] = stmt.PrimaryKey(x)
+		return k[x.Table.Name.L] == nil
+	case *ast.DropIndexStmt:
+		return strings.EqualFold(x.IndexName, primaryName)
+	case *ast.AlterTableStmt:
+		drops, adds := false, false
+		for _, a := range x.Specs {
+			switch a.Tp {
+			case ast.AlterTableDropPrimaryKey:
+				drops = true
+			case ast.AlterTableDropIndex:
+				drops = drops || strings.EqualFold(a.Name, primaryName)
+			case ast.AlterTableDropColumn: // which takes a key of this column along
+				drops = drops || slices.Contains(k[x.Table.Name.L], a.OldColumnName.Name.L)
+			case ast.AlterTableAddConstraint:
+				if a.Constraint.Tp == ast.ConstraintPrimaryKey {
+					adds, k[x.Table.Name.L] = true, stmt.KeyColumns(a.Constraint.Keys)
+				}
+			}
+		}
+		return drops && !adds
+	}
+	return false
+}
+
+// primaryName is how an index is called that is a table's primary key.
+const primaryName = "PRIMARY"
