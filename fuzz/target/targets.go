@@ -79,7 +79,7 @@ func Installed(ctx context.Context) []string {
 	var out []string
 	for _, t := range harness.Available(ctx) {
 		// A family without a version is another name for its newest release.
-		if !t.Available || t.Name != Default && !strings.Contains(t.Name, ":") || IsCluster(t.Name) {
+		if !t.Available || t.Name != Default && !strings.Contains(t.Name, ":") || OfSeveral(t.Name) {
 			continue
 		}
 		out = append(out, t.Name)
