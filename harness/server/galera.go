@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	_ "embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -267,11 +266,5 @@ func (g galera) build(ctx context.Context, plain, dir, path string) error {
 	if err := p.run(ctx); err != nil {
 		return fmt.Errorf("%w:\n%s", err, p.log())
 	}
-	data := filepath.Join(p.folder.path, "data")
-	for _, name := range []string{"galera.cache", "gvwstate.dat", "ib_buffer_pool", "aria_log_control.lock"} {
-		if err := os.Remove(filepath.Join(data, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return keep(data, dir, path)
+	return keep(filepath.Join(p.folder.path, "data"), dir, path)
 }
