@@ -12,10 +12,7 @@ import (
 
 const powerName = "power"
 
-var (
-	errNoPowerLoss   = errors.New("this server was not started to lose its power")
-	errPairPowerLoss = errors.New("a power loss is simulated for a server alone, not for one with a replica")
-)
+var errNoPowerLoss = errors.New("this server was not started to lose its power")
 
 // roomForJournal is what a journal may take of the disk, in bytes.
 func roomForJournal(power bool) int64 {
