@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"crypto/rand"
 	_ "embed"
 	"fmt"
 	"io/fs"
@@ -112,7 +111,7 @@ func (j *joining) find(ctx context.Context, s spec) (installation, error) {
 // bond returns how the nodes become one cluster.
 func (j *joining) bond(in installation, s spec) (bond, error) {
 	if j.kind != harness.Galera {
-		return groupReplication{multi: j.kind == harness.GroupMulti}.of(in)
+		return groupReplication{in, j.kind == harness.GroupMulti}, nil
 	}
 	if own := s.options["wsrep_provider"]; own != "" {
 		return galera{in, own}, nil
@@ -120,9 +119,6 @@ func (j *joining) bond(in installation, s spec) (bond, error) {
 	library, err := libraryOf(in)
 	return galera{in, library}, err
 }
-
-// clusterName keeps nodes from joining those of another cluster that have got the ports of one that has ended.
-func clusterName() string { return "txnfuzz-" + strings.ToLower(rand.Text()[:12]) }
 
 func (g galera) portsEach() int     { return 3 }
 func (g galera) decisive() []string { return galeraSettings }
@@ -253,7 +249,7 @@ func (g galera) build(ctx context.Context, plain, dir, path string) error {
 		return err
 	}
 	b := &private{spec: spec{family: g.in.family}, in: g.in, template: plain}
-	g.arm(b, wiring{name: clusterName(), ports: [][]int{ports}}, 0)
+	g.arm(b, newWiring([][]int{ports}), 0)
 	b.part.prepare = func(dir string) error { return g.prepare(dir, true) }
 	if err := b.begin(ctx); err != nil {
 		return err
