@@ -7,17 +7,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // behind is how a worker looks at the replica of the server that its cases run on.
 type behind struct {
+	remote
 	form     string
 	follower Follower
-	db       Database
-	session  *connection // of the replica; nil until it is needed
 }
 
 // follow returns how a worker looks at the replica, nil where there is none.
@@ -38,56 +36,22 @@ func (p *Pool) follow(ctx context.Context) (*behind, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &behind{form: t.Form, follower: f, db: db}, nil
+	return &behind{remote{db: db}, t.Form, f}, nil
 }
 
 func (b *behind) close() error {
-	if b.session != nil {
-		_ = b.session.Close()
-		b.session = nil
-	}
+	_ = b.remote.close()
 	return b.follower.Close()
 }
 
-// execute runs a text on the replica, in a database.
-func (b *behind) execute(ctx context.Context, use, db, sql string) (Reply, error) {
-	if b.session != nil && b.session.broken {
-		_ = b.session.Close()
-		b.session = nil
-	}
-	if b.session == nil {
-		s, err := b.db.Open(ctx, true)
-		if err != nil {
-			return Reply{}, fmt.Errorf("connect to the replica: %w", err)
-		}
-		b.session = newConnection(s, 0)
-	}
-	late := time.AfterFunc(replicaPatience, b.session.Cut)
-	defer late.Stop()
-	if b.session.db != db {
-		sql = use + db + ";" + sql
-		b.session.db = "" // if that fails
-	}
-	r, err := b.session.Execute(sql)
-	if err != nil {
-		b.session.broken = true
-		return r, fmt.Errorf("read the replica: %w", err)
-	}
-	if r.Err == nil {
-		b.session.db = db
-	}
-	return r, nil
-}
-
-// replicaPatience is longer than a replica takes to read the tables of a case.
-const replicaPatience = 20 * time.Second
-
-// outcome is what a case leaves on the primary: final is what the tables of specs hold.
+// outcome is what a case leaves where it has begun: final is what the tables of specs hold.
 type outcome struct {
 	s     *script
 	p     *provisioned
 	specs []tableSpec
 	final []history.Table
+	// on names the server where that is, to people.
+	on string
 }
 
 // compareReplica waits until the replica has applied what the case committed, and tells in the history what is wrong
@@ -129,18 +93,34 @@ const caseDatabase = "db"
 
 // replicaDiffers compares the tables that a case leaves with those of the replica.
 func (w *worker) replicaDiffers(ctx context.Context, o outcome) (*history.ReplicaTrouble, error) {
-	in, specs := w.pool.speech, o.specs
+	in := w.pool.speech
+	return o.elsewhere(in, func(sql string) (Reply, error) {
+		r, err := w.behind.execute(ctx, in.use, o.p.db, sql)
+		if err != nil {
+			err = lostUnlessCancelled(ctx, fmt.Errorf("read the replica: %w", err))
+		}
+		return r, err
+	})
+}
+
+// elsewhere tells how the tables of another server, which execute asks, differ from those that the case left; nil: they
+// do not.
+func (o *outcome) elsewhere(in *speech, execute func(sql string) (Reply, error)) (*history.ReplicaTrouble, error) {
 	if o.s.traits&altersSchema != 0 {
-		if trouble, err := w.tablesDiffer(ctx, o.p, specs); trouble != nil || err != nil {
-			return trouble, err
+		r, err := execute(in.tables)
+		if err != nil {
+			return nil, err
+		}
+		if trouble := o.tablesDiffer(&r); trouble != nil {
+			return trouble, nil
 		}
 	}
-	if len(specs) == 0 {
+	if len(o.specs) == 0 {
 		return nil, nil
 	}
-	r, err := w.behind.execute(ctx, in.use, o.p.db, in.reading(specs))
+	r, err := execute(in.reading(o.specs))
 	if err != nil {
-		return nil, lostUnlessCancelled(ctx, err)
+		return nil, err
 	}
 	return o.differs(&r)
 }
@@ -157,43 +137,39 @@ func (o *outcome) differs(r *Reply) (*history.ReplicaTrouble, error) {
 		return nil, err
 	}
 	for i := range o.final {
-		if trouble := compareRows(&o.final[i], &have[i]); trouble != nil {
+		if trouble := o.compareRows(&o.final[i], &have[i]); trouble != nil {
 			return trouble, nil
 		}
 	}
 	return nil, nil
 }
 
-// tablesDiffer compares which tables there are, behind a case that makes or drops some.
-func (w *worker) tablesDiffer(ctx context.Context, p *provisioned, specs []tableSpec) (*history.ReplicaTrouble, error) {
-	r, err := w.behind.execute(ctx, w.pool.speech.use, p.db, w.pool.speech.tables)
-	if err != nil {
-		return nil, lostUnlessCancelled(ctx, err)
-	}
+// tablesDiffer compares which tables there are, behind a case that makes or drops some, with what another server lists. A
+// table that the other one lacks is missed when it is read.
+func (o *outcome) tablesDiffer(r *Reply) *history.ReplicaTrouble {
 	if r.Err != nil {
-		return &history.ReplicaTrouble{Error: strings.ReplaceAll(r.Err.String(), p.db, caseDatabase), Own: true}, nil
+		return &history.ReplicaTrouble{Error: strings.ReplaceAll(r.Err.String(), o.p.db, caseDatabase), Own: true}
 	}
 	for _, row := range r.Rows {
 		name := row[0].Text
-		if row[1].Text == "BASE TABLE" && !slices.ContainsFunc(specs, func(t tableSpec) bool { return t.name == name }) {
-			const more = "that it has this table, which the primary has not"
-			return &history.ReplicaTrouble{Table: name, Error: more, Own: true}, nil
+		if row[1].Text == "BASE TABLE" && !slices.ContainsFunc(o.specs, func(t tableSpec) bool { return t.name == name }) {
+			return &history.ReplicaTrouble{Table: name, Error: "that it has this table, which " + o.on + " has not", Own: true}
 		}
 	}
-	return nil, nil
+	return nil
 }
 
-// compareRows tells how a table of the replica differs from the primary's, whatever the order of the rows; nil: it does
+// compareRows tells how a table of another server differs from the case's, whatever the order of the rows; nil: it does
 // not.
-func compareRows(primary, replica *history.Table) *history.ReplicaTrouble {
-	a, b := sortedRows(primary.Rows), sortedRows(replica.Rows)
-	if slices.Equal(a, b) && slices.Equal(primary.Columns, replica.Columns) {
+func (o *outcome) compareRows(own, other *history.Table) *history.ReplicaTrouble {
+	a, b := sortedRows(own.Rows), sortedRows(other.Rows)
+	if slices.Equal(a, b) && slices.Equal(own.Columns, other.Columns) {
 		return nil
 	}
-	out := &history.ReplicaTrouble{Table: primary.Name, Own: true}
-	if !slices.Equal(primary.Columns, replica.Columns) {
-		out.Error = fmt.Sprintf("columns (%s), the primary (%s)",
-			strings.Join(replica.Columns, ", "), strings.Join(primary.Columns, ", "))
+	out := &history.ReplicaTrouble{Table: own.Name, Own: true}
+	if !slices.Equal(own.Columns, other.Columns) {
+		out.Error = fmt.Sprintf("columns (%s), %s (%s)",
+			strings.Join(other.Columns, ", "), o.on, strings.Join(own.Columns, ", "))
 		return out
 	}
 	for len(a) > 0 || len(b) > 0 {

@@ -217,6 +217,9 @@ func (w *worker) holder(ctx context.Context) (Holder, error) {
 	if w.holds != nil {
 		return w.holds, nil
 	}
+	if w.pool.members != nil {
+		return nil, errUnheldAcross
+	}
 	if w.pool.holdable == nil {
 		return nil, &UnheldError{"only servers that txnfuzz starts itself can be traced, and this is none"}
 	}

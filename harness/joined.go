@@ -111,13 +111,7 @@ func (j *joined) Topology() Topology { return j.topology }
 func (j *joined) Tenant() {}
 
 // Levels implements LevelLister.
-func (j *joined) Levels() []corpus.Level {
-	levels := LevelsOf(j.first)
-	if j.topology.Kind == GroupMulti { // which refuses to commit the others
-		return levels[:min(len(levels), 3)]
-	}
-	return levels
-}
+func (j *joined) Levels() []corpus.Level { return j.topology.Kind.Levels(LevelsOf(j.first)) }
 
 // Doubtful implements Doubter.
 func (j *joined) Doubtful() []string {

@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"slices"
+	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
@@ -131,14 +132,14 @@ func asLeft(code uint16, err error) error {
 // https://dev.mysql.com/doc/refman/9.7/en/group-replication-responses-failure-exit.html
 func OutsideCluster(code uint16) bool {
 	switch code {
-	case 1047, 1290, 3032, 3796, 3797:
+	case 1047, 1290, 1836, 3032, 3796, 3797:
 		return true
 	}
 	return false
 }
 
-// of returns which member a session of a case is on.
-func (m *members) of(session int) int { return max(session-1, 0) % len(m.dbs) }
+// of returns which member a session of a case, which is numbered from 1, is on.
+func (m *members) of(session int) int { return (session - 1) % len(m.dbs) }
 
 // memberShift keeps the connections of different members apart, each of which counts its own from 1.
 const memberShift = 40
@@ -174,55 +175,27 @@ func (w *worker) everywhere(ctx context.Context) error {
 		return nil
 	}
 	for i := range w.pool.members.dbs {
-		wait := w.pool.members.barrier.wait
-		r, err := w.onMember(ctx, i, wait)
-		if err == nil && r.Err != nil {
-			err = refusedBy(&r, wait)
-		}
-		if err != nil {
+		if _, err := w.onMember(ctx, i, "", w.pool.members.barrier.wait); err != nil {
 			return lostUnlessCancelled(ctx, fmt.Errorf("wait until member %s has applied all: %w", w.pool.members.names[i], err))
 		}
 	}
 	return nil
 }
 
-// onMember runs a text of ours on a member, on a connection of the worker's own.
-func (w *worker) onMember(ctx context.Context, i int, sql string) (Reply, error) {
+// onMember runs a text of ours on a member, in a database unless that is empty, on a connection of the worker's own. A
+// member that has left is an error.
+func (w *worker) onMember(ctx context.Context, i int, db, sql string) (Reply, error) {
 	m := w.pool.members
 	if w.sides == nil {
-		w.sides = make([]*connection, len(m.dbs))
-	}
-	if s := w.sides[i]; s != nil && s.broken {
-		_ = s.Close()
-		w.sides[i] = nil
-	}
-	if w.sides[i] == nil {
-		opened, err := m.dbs[i].Open(ctx, true)
-		if err != nil {
-			return Reply{}, fmt.Errorf("connect: %w", err)
-		}
-		w.sides[i] = newConnection(opened, 0)
-		if r, err := w.answer(i, m.fresh); err != nil || r.Err != nil {
-			w.sides[i].broken = true
-			if err == nil {
-				err = refusedBy(&r, m.fresh)
-			}
-			return r, err
+		for _, d := range m.dbs {
+			w.sides = append(w.sides, &remote{db: d, setup: m.fresh})
 		}
 	}
-	return w.answer(i, sql)
-}
-
-func (w *worker) answer(i int, sql string) (Reply, error) {
-	s := w.sides[i]
-	late := time.AfterFunc(replicaPatience, s.Cut)
-	defer late.Stop()
-	r, err := s.Execute(sql)
-	if err != nil {
-		s.broken = true
-		return r, fmt.Errorf("%s: %w", sql, err)
+	r, err := w.sides[i].execute(ctx, w.pool.speech.use, db, sql)
+	if err == nil && r.Err != nil && (db == "" || OutsideCluster(r.Err.Code)) {
+		err = refusedBy(&r, sql)
 	}
-	return r, nil
+	return r, err
 }
 
 // refusedBy makes an error of the one that a member answers with.
@@ -233,9 +206,7 @@ func refusedBy(r *Reply, sql string) error {
 func (w *worker) leaveMembers() error {
 	var errs []error
 	for _, s := range w.sides {
-		if s != nil {
-			errs = append(errs, s.Close())
-		}
+		errs = append(errs, s.close())
 	}
 	return errors.Join(errs...)
 }
@@ -245,7 +216,7 @@ func (w *worker) leaveMembers() error {
 func (r *run) mayHaveCommitted() bool {
 	for i := range r.got {
 		l := r.lane(r.got[i].session.number)
-		if !l.inTxn || r.last(l).traits&(plainRead|locks) == 0 {
+		if did := r.last(l).traits; did&plainRead == 0 && (!l.inTxn || did&locks == 0) {
 			return true
 		}
 	}
@@ -261,24 +232,19 @@ func (r *run) last(l *lane) *step {
 	}
 }
 
-// compareMembers tells in the history which member holds other rows than the first one, when all have applied all.
+// compareMembers tells in the history which member holds other tables than the first one, when all have applied all.
 func (w *worker) compareMembers(ctx context.Context, o outcome, h *history.History) error {
-	m, in := w.pool.members, w.pool.speech
-	if len(o.specs) == 0 {
-		return nil
-	}
+	m := w.pool.members
 	for i := 1; i < len(m.dbs); i++ {
-		text := in.use + o.p.db + ";" + in.reading(o.specs)
-		r, err := w.onMember(ctx, i, text)
-		if err == nil && r.Err != nil && OutsideCluster(r.Err.Code) {
-			err = refusedBy(&r, text)
-		}
+		trouble, err := o.elsewhere(w.pool.speech, func(sql string) (Reply, error) {
+			r, err := w.onMember(ctx, i, o.p.db, sql)
+			if err != nil {
+				err = lostUnlessCancelled(ctx, fmt.Errorf("read the tables of member %s: %w", m.names[i], err))
+			}
+			return r, err
+		})
 		if err != nil {
-			return &LostError{fmt.Errorf("read the tables of member %s: %w", m.names[i], err)}
-		}
-		trouble, err := o.differs(&r)
-		if err != nil {
-			return fmt.Errorf("read the tables of member %s: %w", m.names[i], err)
+			return fmt.Errorf("compare the members of a cluster: %w", err)
 		}
 		if trouble != nil {
 			trouble.Form, trouble.Node, trouble.First = m.form, m.names[i], m.names[0]
@@ -292,19 +258,70 @@ func (w *worker) compareMembers(ctx context.Context, o outcome, h *history.Histo
 // spreads refuses a case whose sessions cannot be on members of their own, or that uses what clusters do not support.
 func (p *Pool) spreads(c *corpus.Case, s *script) error {
 	m := p.members
-	switch {
-	case m == nil:
+	if m == nil {
 		return nil
+	}
+	if held, _ := c.Held(); held >= 0 {
+		return errUnheldAcross
+	}
+	switch {
 	case len(s.sessions) > 0 && s.sessions[len(s.sessions)-1] > len(m.dbs):
 		why := fmt.Sprintf("each session is to be on a member of its own, and there are %d", len(m.dbs))
 		return &RefusedError{s.steps[0].sql, why}
 	case s.kill != "":
 		return &RefusedError{s.kill, "a session of another member cannot be killed"}
 	}
+	keys := primaryKeys{}
 	for i, l := range c.Init {
-		if t, ok := l.Stmt.(*ast.CreateTableStmt); ok && stmt.PrimaryKey(t) == nil {
+		if keys.lost(l.Stmt) {
 			return &RefusedError{s.init[i], m.barrier.keyless}
+		}
+	}
+	for i, l := range c.Steps {
+		if keys.lost(l.Stmt) {
+			return &RefusedError{s.steps[i].sql, m.barrier.keyless}
 		}
 	}
 	return nil
 }
+
+// errUnheldAcross: of a cluster one server alone would be traced.
+var errUnheldAcross = &UnheldError{"the sessions of a case are on different members of a cluster"}
+
+// primaryKeys are the columns of primary keys, by the names of their tables.
+type primaryKeys map[string][]string
+
+// lost says that a statement may leave a table that all members have without a primary key.
+func (k primaryKeys) lost(n ast.StmtNode) bool {
+	switch x := n.(type) {
+	case *ast.CreateTableStmt:
+		if x.TemporaryKeyword != ast.TemporaryNone {
+			return false
+		}
+		k[x.Table.Name.L] = stmt.PrimaryKey(x)
+		return k[x.Table.Name.L] == nil
+	case *ast.DropIndexStmt:
+		return strings.EqualFold(x.IndexName, primaryName)
+	case *ast.AlterTableStmt:
+		drops, adds := false, false
+		for _, a := range x.Specs {
+			switch a.Tp {
+			case ast.AlterTableDropPrimaryKey:
+				drops = true
+			case ast.AlterTableDropIndex:
+				drops = drops || strings.EqualFold(a.Name, primaryName)
+			case ast.AlterTableDropColumn: // which takes a key of this column along
+				drops = drops || slices.Contains(k[x.Table.Name.L], a.OldColumnName.Name.L)
+			case ast.AlterTableAddConstraint:
+				if a.Constraint.Tp == ast.ConstraintPrimaryKey {
+					adds, k[x.Table.Name.L] = true, stmt.KeyColumns(a.Constraint.Keys)
+				}
+			}
+		}
+		return drops && !adds
+	}
+	return false
+}
+
+// primaryName is how an index is called that is a table's primary key.
+const primaryName = "PRIMARY"

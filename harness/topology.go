@@ -3,6 +3,9 @@ package harness
 import (
 	"context"
 	"fmt"
+	"slices"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
 )
 
 // Role is what a node does in a Topology.
@@ -40,6 +43,16 @@ const (
 	GroupSingle TopologyKind = "group-single"
 	GroupMulti  TopologyKind = "group-multi"
 )
+
+// Levels returns those of a server's isolation levels at which it lets transactions commit as a node of such a topology:
+// a group in which all members take writes refuses SERIALIZABLE.
+// https://dev.mysql.com/doc/refman/9.7/en/group-replication-limitations.html
+func (k TopologyKind) Levels(of []corpus.Level) []corpus.Level {
+	if k != GroupMulti {
+		return of
+	}
+	return slices.DeleteFunc(slices.Clone(of), func(l corpus.Level) bool { return l == corpus.Serializable })
+}
 
 // Topology is several servers that are to hold the same data.
 type Topology struct {

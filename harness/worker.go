@@ -27,10 +27,10 @@ type worker struct {
 	ctl      *connection // for set-up, final reads and KILL
 	sessions map[int]*connection
 	prober   Prober
-	behind   *behind       // nil where there is no replica
-	sides    []*connection // to the members of a cluster; nil until they are needed
-	unsafe   []int         // statements of the case that runs that the server calls unsafe in its binary log
-	holds    Holder        // nil until a statement is to be held
+	behind   *behind   // nil where there is no replica
+	sides    []*remote // the members of a cluster; nil until they are needed
+	unsafe   []int     // statements of the case that runs that the server calls unsafe in its binary log
+	holds    Holder    // nil until a statement is to be held
 	mail     mail
 	gates    gates
 	flight   *flightFile
@@ -136,7 +136,7 @@ func (w *worker) query(sql string) (Reply, error) {
 	if err == nil && r.Err != nil {
 		err = fmt.Errorf("%s: error %d (%s): %s", sql, r.Err.Code, r.Err.State, r.Err.Message)
 		if w.pool.members != nil && OutsideCluster(r.Err.Code) {
-			err = &LostError{asLeft(r.Err.Code, err)}
+			err = &LostError{&LeftError{err}}
 		}
 	}
 	return r, err
@@ -322,12 +322,13 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 		h.Disagreement, err = w.agreement(s, h.Final)
 	}
 	if err == nil && w.behind != nil {
-		if err = w.compareReplica(ctx, outcome{s, p, specs, h.Final}, h); h.Replica != nil {
+		if err = w.compareReplica(ctx, outcome{s, p, specs, h.Final, "the primary"}, h); h.Replica != nil {
 			p.dirty = true
 		}
 	}
 	if err == nil && w.pool.members != nil {
-		if err = w.compareMembers(ctx, outcome{s, p, specs, h.Final}, h); h.Replica != nil {
+		on := "member " + w.pool.members.names[0]
+		if err = w.compareMembers(ctx, outcome{s, p, specs, h.Final, on}, h); h.Replica != nil {
 			p.dirty = true
 		}
 	}

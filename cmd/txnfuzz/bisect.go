@@ -41,7 +41,8 @@ below 1 %.
 A build is a target (postgres:15.3); a family, such as postgres, which stands for all
 of its versions that are installed (scripts/servers fetches more); a program of your
 own (~/build/bin/postgres); or a folder, for all such programs below it. Without
---builds it is the family of the server on which the case was found.
+--builds it is the family of the server on which the case was found. Families and
+programs run with the same replica or cluster if the case was found on one.
 
 With --git it searches the commits of a repository, by git bisect, for the one with
 which the finding came; or with which it went, if --bad is older than --good. This runs
@@ -129,10 +130,9 @@ func onBuilds(cmd *cobra.Command, builds []string, c *corpus.Case, levels []corp
 		if target.IsDSN(home) {
 			return nil, usagef("it was found on a server that somebody else runs: name builds with --builds")
 		}
-		family, _, _ := strings.Cut(home, ":")
-		builds = []string{family}
+		builds = []string{familyOf(home)}
 	}
-	list, err := buildsOf(cmd.Context(), builds)
+	list, err := buildsOf(cmd.Context(), builds, findings.Home(c))
 	if err != nil {
 		return nil, err
 	}
@@ -162,10 +162,33 @@ func apart(builds []findings.OnBuild) (a, b string) {
 	return "", ""
 }
 
+// familyOf is a target without its version and options.
+func familyOf(name string) string {
+	server, _, _ := strings.Cut(name, ",")
+	family, _, _ := strings.Cut(server, ":")
+	return family
+}
+
+// likeHome makes a server the replica or cluster that the target is which a case was found on, if it is one: a server
+// alone has no other node on which the finding could show.
+func likeHome(server, home string) string {
+	if !target.OfSeveral(home) {
+		return server
+	}
+	if familyOf(home) == "galera" { // as which no program tells itself
+		server = strings.Replace(server, "mariadb", "galera", 1)
+	}
+	if _, options, some := strings.Cut(home, ","); some {
+		server += "," + options
+	}
+	return server
+}
+
 // build is what --builds names: a target, or the program of a server of one's own.
 type build struct{ target, program string }
 
-func buildsOf(ctx context.Context, names []string) (list []build, err error) {
+// buildsOf returns what is named. home is the target that the case was found on.
+func buildsOf(ctx context.Context, names []string, home string) (list []build, err error) {
 	for _, name := range names {
 		if info, err := os.Stat(name); err == nil {
 			programs := []string{name}
@@ -182,13 +205,14 @@ func buildsOf(ctx context.Context, names []string) (list []build, err error) {
 			}
 			continue
 		}
-		family := func(t string) bool { return strings.HasPrefix(t, name+":") && !strings.Contains(t, ",") }
-		versions := slices.DeleteFunc(target.Installed(ctx), func(t string) bool { return !family(t) })
-		if len(versions) == 0 {
-			versions = []string{name}
+		before := len(list)
+		for _, t := range harness.Available(ctx) {
+			if t.Available && strings.HasPrefix(t.Name, name+":") {
+				list = append(list, build{target: likeHome(t.Name, home)})
+			}
 		}
-		for _, v := range versions {
-			list = append(list, build{target: v})
+		if len(list) == before {
+			list = append(list, build{target: name})
 		}
 	}
 	return list, nil
@@ -230,6 +254,7 @@ func tryBuild(
 			return r, err
 		}
 		defer os.Setenv(harness.EnvBinary, before)
+		name = likeHome(name, findings.Home(c))
 	}
 	t, err := target.Open(ctx, name, target.Options{Clean: true, Progress: progress})
 	if err != nil {

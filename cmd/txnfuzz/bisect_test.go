@@ -1,13 +1,59 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
+	"github.com/txnfuzz/txnfuzz/harness"
 )
+
+// TestBuildsOf: a family stands for its versions that are installed, each with what the case was found on beside it.
+func TestBuildsOf(t *testing.T) {
+	t.Parallel()
+	installed := map[string]bool{}
+	for _, x := range harness.Available(t.Context()) {
+		installed[x.Name] = x.Available
+	}
+	for _, c := range []struct{ home, with, without string }{
+		{"galera:11.8", "galera:11.8 galera:10.11", "galera mariadb:11.8"},
+		{"galera:11.8,nodes=3,wsrep_sync_wait=1", "galera:10.11,nodes=3,wsrep_sync_wait=1", "galera:10.11"},
+		{"mysql:9.7,group=3,primary=multi", "mysql:9.7,group=3,primary=multi", "mysql:9.7"},
+		{"mysql:9.7,replica=row", "mysql:9.7,replica=row", "mysql:9.7 mysql"},
+		{"mariadb:11.8,snapshot=off", "mariadb:11.8 mariadb:10.11", "mariadb:11.8,snapshot=off galera:11.8"},
+	} {
+		list, err := buildsOf(t.Context(), []string{familyOf(c.home)}, c.home)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range strings.Fields(c.with) {
+			server, _, _ := strings.Cut(want, ",")
+			if installed[server] && !slices.Contains(list, build{target: want}) {
+				t.Errorf("%s: %v has no %s", c.home, list, want)
+			}
+		}
+		for _, not := range strings.Fields(c.without) {
+			if slices.Contains(list, build{target: not}) {
+				t.Errorf("%s: %v has %s", c.home, list, not)
+			}
+		}
+	}
+	for _, c := range []struct{ server, home, want string }{
+		{"mariadb", "galera:11.8", "galera"}, {"mariadb", "galera:11.8,nodes=2", "galera,nodes=2"},
+		{"mysql", "mysql:9.7,group=3", "mysql,group=3"}, {"mysql", "mysql:9.7,binlog=off", "mysql"},
+	} {
+		if got := likeHome(c.server, c.home); got != c.want {
+			t.Errorf("a program of %s, for %s: %s, want %s", c.server, c.home, got, c.want)
+		}
+	}
+	if list, err := buildsOf(t.Context(), []string{"none"}, "none"); err != nil || fmt.Sprint(list) != "[{none }]" {
+		t.Errorf("%v, %v", list, err)
+	}
+}
 
 // TestBisect: a bug of PostgreSQL is told apart by version, and the result stands in the file; a build that is not there
 // does not keep the others from telling.

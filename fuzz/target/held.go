@@ -15,6 +15,9 @@ const ReasonUnheld = "not-held"
 // CanHold returns a *harness.UnheldError where no statement can be held on the target, and else where those of some
 // functions begin that the server's program has by name.
 func (t *Target) CanHold(ctx context.Context, functions []string) ([]*corpus.Hold, error) {
+	if harness.PromisedAcross(t.backend) != nil {
+		return nil, &harness.UnheldError{Reason: "the sessions of a case are on different members of the cluster " + t.Name}
+	}
 	b, ok := t.backend.(harness.Holdable)
 	if !ok {
 		return nil, &harness.UnheldError{Reason: fmt.Sprintf(

@@ -2,13 +2,13 @@ package target_test
 
 import (
 	"errors"
-	"io/fs"
 	"strings"
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
+	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -69,10 +69,11 @@ func TestMembers(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"galera:11.8", "mysql:9.7,group=3,primary=multi"} {
 		t.Run(name, func(t *testing.T) {
-			on, err := target.Open(t.Context(), name, target.Options{})
-			if errors.Is(err, fs.ErrNotExist) && !targettest.Required() {
-				t.Skip(err)
+			server, _, _ := strings.Cut(name, ",")
+			if !there(t, server) {
+				t.Skipf("%s is not installed (scripts/servers)", server)
 			}
+			on, err := target.Open(t.Context(), name, target.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,6 +85,10 @@ func TestMembers(t *testing.T) {
 			judge := func(name, text string, level corpus.Level) target.Trial {
 				c := targettest.Case(t, text)
 				return on.Judge(t.Context(), c, target.LevelsFor(c, level))
+			}
+			var unheld *harness.UnheldError
+			if at, err := on.CanHold(t.Context(), nil); !errors.As(err, &unheld) {
+				t.Errorf("a statement can be held: %v, %v", at, err)
 			}
 			for _, x := range acrossMembers {
 				r := judge(x.name, x.text, x.level)

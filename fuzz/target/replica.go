@@ -197,13 +197,10 @@ func (t *Target) whyNot(l corpus.Level) string {
 	return ""
 }
 
-// OfSeveral says that a target, by its name, is several servers which txnfuzz starts.
-func OfSeveral(name string) bool { return HasReplica(name) || IsCluster(name) }
+// OfSeveral says that a target, by its name, is several servers which txnfuzz starts: a primary with a replica, or a
+// cluster.
+func OfSeveral(name string) bool { return !IsDSN(name) && ofSeveral.MatchString(name) }
 
-// IsCluster says that a target, by its name, is a cluster of nodes that are alike, which txnfuzz starts.
-func IsCluster(name string) bool { return !IsDSN(name) && ofCluster.MatchString(name) }
-
-var ofCluster = regexp.MustCompile(`^galera\b|,group=`)
-
-// HasReplica says that a target, by its name, is a primary with a replica.
-func HasReplica(name string) bool { return !IsDSN(name) && ofReplica.MatchString(name) }
+// ofSeveral matches what makes a target of ours several servers; of a data source name the options only, as galera may be
+// a user there.
+var ofSeveral = regexp.MustCompile(`^galera\b[^/]*$|[,?&](replica|standby|nodes|group)=`)

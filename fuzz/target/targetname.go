@@ -26,7 +26,7 @@ func (e *Error) Error() string { return e.Msg }
 // Check tells a wrong name from a server that cannot be reached.
 func Check(name string) error {
 	if IsDSN(name) {
-		if ofReplica.MatchString(name) {
+		if ofSeveral.MatchString(name) {
 			return &Error{"replica=, standby=, nodes= and group= are for servers that txnfuzz starts itself, such as " +
 				"mysql:9.7,replica=row: the server of a DSN and its replicas are left as they are; txnfuzz load --node names these"}
 		}
@@ -54,9 +54,6 @@ func Check(name string) error {
 	known = slices.DeleteFunc(known, func(n string) bool { return n == harness.DSN })
 	return &Error{fmt.Sprintf("unknown target %q%s; want one of %s, or a DSN such as user:pass@tcp(host:3306)/ or postgres://user:pass@host:5432/", Redact(name), meantTarget(name, known), strings.Join(known, ", "))}
 }
-
-// ofReplica matches an option that makes a target of ours several servers.
-var ofReplica = regexp.MustCompile(`[,?&](replica|standby|nodes|group)=`)
 
 var targetPattern = regexp.MustCompile(`^([A-Za-z]+)[^A-Za-z,]*?([0-9][^,]*)?(,.*)?$`)
 

@@ -16,7 +16,7 @@ func TestTargets(t *testing.T) {
 		if x.Available && (x.Version == "" || x.Note == "") {
 			t.Errorf("%+v", x)
 		}
-		if x.Available && (strings.Contains(x.Name, ":") || x.Name == Default) && !HasReplica(x.Name) && !IsCluster(x.Name) {
+		if x.Available && (strings.Contains(x.Name, ":") || x.Name == Default) && !OfSeveral(x.Name) {
 			listed = append(listed, x.Name)
 		}
 	}

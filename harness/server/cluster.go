@@ -57,6 +57,7 @@ func openCluster(ctx context.Context, target string, o harness.Options) (harness
 		return nil, &harness.NameError{Err: err}
 	}
 	s.released = o.Released
+	o.Durable = o.Durable || o.PowerLoss
 	in, err := find(ctx, s)
 	if err == nil {
 		err = in.complete()
@@ -68,14 +69,11 @@ func openCluster(ctx context.Context, target string, o harness.Options) (harness
 		err := fmt.Errorf("PostgreSQL %s is too old: want %s or later", in.version, oldestPostgres)
 		return nil, &harness.NameError{Err: err}
 	}
-	if s.replicates != nil && o.PowerLoss {
-		return nil, &harness.NameError{Err: errPairPowerLoss}
-	}
 	if s.replicates != nil {
 		return openStandby(ctx, s, in, o)
 	}
 	return beginCluster(ctx, &cluster{
-		spec: s, in: in, parent: o.Dir, durable: o.Durable || o.PowerLoss, power: o.PowerLoss, port: o.Port,
+		spec: s, in: in, parent: o.Dir, durable: o.Durable, power: o.PowerLoss, port: o.Port,
 	}, o)
 }
 

@@ -2,9 +2,7 @@ package server
 
 import (
 	"context"
-	"crypto/rand"
 	_ "embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -113,7 +111,7 @@ func (j *joining) find(ctx context.Context, s spec) (installation, error) {
 // bond returns how the nodes become one cluster.
 func (j *joining) bond(in installation, s spec) (bond, error) {
 	if j.kind != harness.Galera {
-		return groupReplication{multi: j.kind == harness.GroupMulti}.of(in)
+		return groupReplication{in, j.kind == harness.GroupMulti}, nil
 	}
 	if own := s.options["wsrep_provider"]; own != "" {
 		return galera{in, own}, nil
@@ -121,9 +119,6 @@ func (j *joining) bond(in installation, s spec) (bond, error) {
 	library, err := libraryOf(in)
 	return galera{in, library}, err
 }
-
-// clusterName keeps nodes from joining those of another cluster that have got the ports of one that has ended.
-func clusterName() string { return "txnfuzz-" + strings.ToLower(rand.Text()[:12]) }
 
 func (g galera) portsEach() int     { return 3 }
 func (g galera) decisive() []string { return galeraSettings }
@@ -254,7 +249,7 @@ func (g galera) build(ctx context.Context, plain, dir, path string) error {
 		return err
 	}
 	b := &private{spec: spec{family: g.in.family}, in: g.in, template: plain}
-	g.arm(b, wiring{name: clusterName(), ports: [][]int{ports}}, 0)
+	g.arm(b, newWiring([][]int{ports}), 0)
 	b.part.prepare = func(dir string) error { return g.prepare(dir, true) }
 	if err := b.begin(ctx); err != nil {
 		return err
@@ -267,11 +262,5 @@ func (g galera) build(ctx context.Context, plain, dir, path string) error {
 	if err := p.run(ctx); err != nil {
 		return fmt.Errorf("%w:\n%s", err, p.log())
 	}
-	data := filepath.Join(p.folder.path, "data")
-	for _, name := range []string{"galera.cache", "gvwstate.dat", "ib_buffer_pool", "aria_log_control.lock"} {
-		if err := os.Remove(filepath.Join(data, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return keep(data, dir, path)
+	return keep(filepath.Join(p.folder.path, "data"), dir, path)
 }

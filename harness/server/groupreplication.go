@@ -17,11 +17,6 @@ type groupReplication struct {
 	multi bool
 }
 
-func (g groupReplication) of(in installation) (bond, error) {
-	g.in = in
-	return g, nil
-}
-
 // ports of a node in wiring.ports.
 const groupClients, groupMessages = 0, 1
 
@@ -53,7 +48,7 @@ func (g groupReplication) arm(b *private, at wiring, i int) {
 	b.extra = append([]string{
 		"--server-id=" + strconv.Itoa(i+1), "--relay-log=relay", "--report-host=127.0.0.1",
 		"--plugin-load-add=group_replication.so",
-		"--group-replication-group-name=" + groupUUID, "--group-replication-start-on-boot=OFF",
+		"--group-replication-group-name=" + at.group, "--group-replication-start-on-boot=OFF",
 		"--group-replication-local-address=" + at.address(i, groupMessages),
 		"--group-replication-group-seeds=" + strings.Join(seeds, ","),
 		"--group-replication-single-primary-mode=" + onOff[!g.multi],
@@ -63,9 +58,6 @@ func (g groupReplication) arm(b *private, at wiring, i int) {
 		"--group-replication-recovery-get-public-key=ON", "--group-replication-recovery-reconnect-interval=1",
 	}, mysqlNode...)
 }
-
-// groupUUID names the group, as any other UUID would: members find each other by their ports.
-const groupUUID = "7c4e5f2a-0d3b-4e61-9f57-5b1f6a0c9d28"
 
 // join has the first node begin the group, and the others join it.
 func (g groupReplication) join(ctx context.Context, m *members) error {

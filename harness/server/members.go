@@ -2,9 +2,11 @@ package server
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -43,12 +45,26 @@ type bond interface {
 }
 
 // wiring is where the nodes of one cluster find each other. Another cluster of this machine may have had the ports
-// before, so it has a name of its own.
+// before, so it has names of its own, by which others tell the two apart, too.
 type wiring struct {
 	name  string
+	group string  // a UUID
 	ports [][]int // of each node
 	// login is how clients, and the nodes where they need it, get in.
 	login *mysql.Config
+}
+
+// newWiring names a new cluster.
+func newWiring(ports [][]int) wiring {
+	return wiring{name: "txnfuzz-" + strings.ToLower(rand.Text()[:12]), group: randomUUID(), ports: ports}
+}
+
+// randomUUID is one of version 4: https://www.rfc-editor.org/rfc/rfc9562#name-uuid-version-4
+func randomUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // which never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 func (w wiring) address(node, port int) string {
@@ -96,15 +112,12 @@ func newMembers(ctx context.Context, s spec, o harness.Options) (*members, error
 
 // assemble wires all nodes anew, starts them at a time, and makes them one cluster.
 func (m *members) assemble(ctx context.Context, start func(*private, context.Context) error) error {
-	at := wiring{name: clusterName()}
 	each := m.to.portsEach()
 	ports, err := portsToListen(each * len(m.all))
 	if err != nil {
 		return err
 	}
-	for i := range m.all {
-		at.ports = append(at.ports, ports[i*each:(i+1)*each])
-	}
+	at := newWiring(slices.Collect(slices.Chunk(ports, each)))
 	if m.port != 0 {
 		at.ports[0][0] = m.port
 	}
@@ -176,12 +189,7 @@ func (m *members) Topology() harness.Topology {
 func nodeName(i int) string { return "node" + strconv.Itoa(i+1) }
 
 // Levels returns the isolation levels at which all nodes let transactions commit.
-func (m *members) Levels() []corpus.Level {
-	if m.by.kind == harness.GroupMulti {
-		return []corpus.Level{corpus.ReadUncommitted, corpus.ReadCommitted, corpus.RepeatableRead}
-	}
-	return m.private.Levels()
-}
+func (m *members) Levels() []corpus.Level { return m.by.kind.Levels(m.private.Levels()) }
 
 // Alive tells which node died, or does not answer.
 func (m *members) Alive(ctx context.Context) error {

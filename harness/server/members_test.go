@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -60,6 +62,7 @@ func needsCluster(t *testing.T, target string) {
 }
 
 func TestMembers(t *testing.T) {
+	var groups sync.Map // the target whose cluster has a name
 	for _, c := range clusterTargets {
 		t.Run(c.target, func(t *testing.T) {
 			t.Parallel()
@@ -81,6 +84,9 @@ func TestMembers(t *testing.T) {
 			}
 			if len(topology.Nodes) != len(c.roles) {
 				t.Fatalf("%d nodes, want %d", len(topology.Nodes), len(c.roles))
+			}
+			if other, taken := groups.LoadOrStore(groupOf(t, topology), c.target); taken {
+				t.Errorf("the cluster passes as that of %s", other)
 			}
 			var sides []*side
 			for i, n := range topology.Nodes {
@@ -118,6 +124,55 @@ func TestMembers(t *testing.T) {
 	}
 }
 
+// groupOf returns by what the cluster of a topology is told from others, as all of its nodes say.
+func groupOf(t *testing.T, topology harness.Topology) string {
+	t.Helper()
+	var group string
+	for i, n := range topology.Nodes {
+		is, err := (&foreign{config: n.Backend.(harness.Wired).Config()}).Membership(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			group = is.Group
+		}
+		if is.Kind != topology.Kind || is.Group != group || is.Group == "" {
+			t.Errorf("%s is of %s %q, want %s %q", n.Name, is.Kind, is.Group, topology.Kind, group)
+		}
+	}
+	return group
+}
+
+// TestWiring: no two clusters have a name in common.
+func TestWiring(t *testing.T) {
+	a, b := newWiring(nil), newWiring(nil)
+	if a.name == b.name || a.group == b.group {
+		t.Errorf("%+v and %+v", a, b)
+	}
+	if uuid := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`); !uuid.MatchString(a.group) {
+		t.Errorf("%s is no UUID", a.group)
+	}
+}
+
+// TestSeveralAreNotDurable: of several servers none is killed, nor loses its power.
+func TestSeveralAreNotDurable(t *testing.T) {
+	for target, want := range map[string]error{
+		"mysql:9.7,replica=row": errReplicaDurable, "postgres:18,standby=1": errReplicaDurable,
+		"galera:11.8": errClusterDurable, "mysql:9.7,group=3": errClusterDurable,
+	} {
+		for _, o := range []harness.Options{{Durable: true}, {PowerLoss: true}} {
+			_, err := harness.Open(t.Context(), target, o)
+			var name *harness.NameError
+			if errors.Is(err, os.ErrNotExist) && !required {
+				continue
+			}
+			if !errors.Is(err, want) || !errors.As(err, &name) {
+				t.Errorf("%s, %+v: %v, want %v", target, o, err, want)
+			}
+		}
+	}
+}
+
 // sees tells whether a node has so many rows.
 func sees(t *testing.T, s *side, rows int) bool {
 	t.Helper()
@@ -140,8 +195,12 @@ func TestMembersRestart(t *testing.T) {
 	defer b.Close()
 	m := b.(*members)
 	must(t, sideOf(t, m), "CREATE DATABASE txnfuzz_c")
+	old := groupOf(t, m.Topology())
 	if err := m.Restart(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+	if groupOf(t, m.Topology()) == old {
+		t.Errorf("the new cluster passes as the old one: %s", old)
 	}
 	for i, n := range m.Topology().Nodes {
 		s := sideOf(t, n.Backend.(harness.Wired))

@@ -19,7 +19,7 @@ func (b *foreign) Membership(ctx context.Context) (harness.Membership, error) {
 	s := &side{to: b}
 	defer s.Close()
 	names := slices.Concat(galeraSettings, groupSettings,
-		[]string{"read_only", "super_read_only", "group_replication_group_name"})
+		[]string{"read_only", "super_read_only", "group_replication_group_name", "wsrep_cluster_name"})
 	rows, err := s.query(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('"+strings.Join(names, "','")+"')")
 	if err != nil {
 		return harness.Membership{}, b.scrub(fmt.Errorf("ask for its variables: %w", err))
@@ -38,8 +38,9 @@ func (b *foreign) Membership(ctx context.Context) (harness.Membership, error) {
 		if err != nil {
 			return harness.Membership{}, b.scrub(fmt.Errorf("ask for its cluster: %w", err))
 		}
+		// Clusters that began with copies of one node have the same state.
 		for _, r := range rows {
-			m.Group = string(r[1])
+			m.Group = has["wsrep_cluster_name"] + " " + string(r[1])
 		}
 	case has["group_replication_group_name"] != "":
 		m.Kind, m.Group, decisive = harness.GroupMulti, has["group_replication_group_name"], groupSettings

@@ -12,10 +12,7 @@ import (
 
 const powerName = "power"
 
-var (
-	errNoPowerLoss   = errors.New("this server was not started to lose its power")
-	errPairPowerLoss = errors.New("a power loss is simulated for a server alone, not for one with a replica")
-)
+var errNoPowerLoss = errors.New("this server was not started to lose its power")
 
 // roomForJournal is what a journal may take of the disk, in bytes.
 func roomForJournal(power bool) int64 {
@@ -80,9 +77,9 @@ func (b *private) telling() []string {
 }
 
 // losePower kills a server and undoes what it had not synced.
-func (r *running) losePower(power bool, seed uint64, kill func() error) (harness.Undone, error) {
+func (r *running) losePower(seed uint64, kill func() error) (harness.Undone, error) {
 	f := r.instance().folder
-	if !power || f.journal == nil {
+	if f.journal == nil {
 		return harness.Undone{}, errNoPowerLoss
 	}
 	if err := kill(); err != nil {
@@ -94,12 +91,12 @@ func (r *running) losePower(power bool, seed uint64, kill func() error) (harness
 
 // LosePower implements harness.PowerLoser.
 func (b *private) LosePower(seed uint64) (harness.Undone, error) {
-	return b.losePower(b.power, seed, b.Kill)
+	return b.losePower(seed, b.Kill)
 }
 
 // LosePower implements harness.PowerLoser.
 func (b *cluster) LosePower(seed uint64) (harness.Undone, error) {
-	return b.losePower(b.power, seed, b.Kill)
+	return b.losePower(seed, b.Kill)
 }
 
 var (

@@ -61,9 +61,8 @@ func openPrivate(ctx context.Context, target string, o harness.Options) (harness
 		return nil, &harness.NameError{Err: err}
 	}
 	s.released = o.Released
+	o.Durable = o.Durable || o.PowerLoss
 	switch {
-	case s.replicates != nil && o.PowerLoss:
-		return nil, &harness.NameError{Err: errPairPowerLoss}
 	case s.replicates != nil:
 		return openPair(ctx, s, o)
 	case s.joins != nil:
@@ -74,7 +73,7 @@ func openPrivate(ctx context.Context, target string, o harness.Options) (harness
 
 // newPrivate starts a private instance of a spec with further arguments.
 func newPrivate(ctx context.Context, s spec, o harness.Options, extra []string) (*private, error) {
-	if o.Durable || o.PowerLoss {
+	if o.Durable {
 		if err := kinOf(s.family).durable(); err != nil {
 			return nil, err
 		}
@@ -87,7 +86,7 @@ func newPrivate(ctx context.Context, s spec, o harness.Options, extra []string) 
 	if err != nil {
 		return nil, err
 	}
-	b := &private{spec: s, in: in, template: template, parent: o.Dir, durable: o.Durable || o.PowerLoss, power: o.PowerLoss,
+	b := &private{spec: s, in: in, template: template, parent: o.Dir, durable: o.Durable, power: o.PowerLoss,
 		port: o.Port, extra: extra}
 	if err := b.begin(ctx); err != nil {
 		return nil, err

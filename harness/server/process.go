@@ -237,13 +237,15 @@ func (p *process) dead() error {
 	return errors.New("the server " + why)
 }
 
-// run waits until the server ends by itself, as it does when it makes a data
-// directory.
+// run waits until the server ends by itself, as it does when it has made a data directory, which others wait for: it
+// may take as long as a start.
 func (p *process) run(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
 	select {
 	case <-p.exited:
 	case <-ctx.Done():
-		return ctx.Err()
+		return fmt.Errorf("the server does not end: %w", ctx.Err())
 	}
 	if p.status != 0 {
 		return p.dead()

@@ -91,7 +91,8 @@ func listGalera(ctx context.Context) []harness.Target {
 			}
 		} else {
 			t.Version, t.Available = in.version, true
-			t.Note = "a cluster of 3 nodes, with nodes=N of 2 to 5, snapshot=on, snapshot=off; " + library
+			t.Note = fmt.Sprintf("a cluster of %d nodes, with nodes=N of %d to %d, snapshot=on, snapshot=off; %s",
+				usualNodes, fewestNodes, mostNodes, library)
 		}
 		targets = append(targets, t)
 	}

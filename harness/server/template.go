@@ -99,8 +99,15 @@ func (in installation) build(ctx context.Context, dir, path string) error {
 	if err := p.run(ctx); err != nil {
 		return fmt.Errorf("%w:\n%s", err, p.log())
 	}
-	// What an instance must not share with others.
-	for _, pattern := range []string{"*.pem", "auto.cnf", "ib_buffer_pool", "aria_log_control.lock"} {
+	return keep(data, dir, path)
+}
+
+// unshared are the files of a MySQL or MariaDB that an instance must not share with others.
+var unshared = []string{"*.pem", "auto.cnf", "ib_buffer_pool", "aria_log_control.lock", "galera.cache", "gvwstate.dat"}
+
+// keep copies a data directory to path in dir, all at once, but for what is unshared, which it removes.
+func keep(data, dir, path string) error {
+	for _, pattern := range unshared {
 		found, _ := filepath.Glob(filepath.Join(data, pattern))
 		for _, name := range found {
 			if err := os.Remove(name); err != nil {
@@ -108,11 +115,6 @@ func (in installation) build(ctx context.Context, dir, path string) error {
 			}
 		}
 	}
-	return keep(data, dir, path)
-}
-
-// keep copies a data directory to path in dir, all at once.
-func keep(data, dir, path string) error {
 	making, err := os.MkdirTemp(dir, makingPrefix)
 	if err != nil {
 		return err

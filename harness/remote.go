@@ -1,0 +1,79 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// remote is how a worker asks another server than the one that its control connection is on: a replica, or a member of a
+// cluster.
+type remote struct {
+	db Database
+	// setup is what each connection says first; empty: nothing.
+	setup   string
+	session *connection // nil until it is needed
+}
+
+// remotePatience is longer than a server takes to read the tables of a case.
+const remotePatience = 20 * time.Second
+
+// execute runs a text in a database, which use makes the session's own; none if it is empty. A connection that has
+// broken is replaced.
+func (r *remote) execute(ctx context.Context, use, db, sql string) (Reply, error) {
+	if r.session != nil && r.session.broken {
+		_ = r.close()
+	}
+	if r.session == nil {
+		s, err := r.db.Open(ctx, true)
+		if err != nil {
+			return Reply{}, fmt.Errorf("connect: %w", err)
+		}
+		r.session = newConnection(s, 0)
+		if err := r.prepare(); err != nil {
+			return Reply{}, err
+		}
+	}
+	if db == "" || r.session.db == db {
+		return r.answer(sql)
+	}
+	r.session.db = "" // if that fails
+	got, err := r.answer(use + db + ";" + sql)
+	if err == nil && got.Err == nil {
+		r.session.db = db
+	}
+	return got, err
+}
+
+// prepare says what a new connection says first.
+func (r *remote) prepare() error {
+	if r.setup == "" {
+		return nil
+	}
+	got, err := r.answer(r.setup)
+	if err == nil && got.Err != nil {
+		r.session.broken = true
+		err = refusedBy(&got, r.setup)
+	}
+	return err
+}
+
+func (r *remote) answer(sql string) (Reply, error) {
+	late := time.AfterFunc(remotePatience, r.session.Cut)
+	defer late.Stop()
+	got, err := r.session.Execute(sql)
+	if err != nil {
+		r.session.broken = true
+		return got, fmt.Errorf("%s: %w", sql, err)
+	}
+	return got, nil
+}
+
+func (r *remote) close() error {
+	if r.session == nil {
+		return nil
+	}
+	s := r.session
+	r.session = nil
+	return s.Close()
+}
