@@ -154,7 +154,8 @@ static void uncovered(const char *name) {
 		char *at = journal->uncovered[i];
 		if (same(at, name)) return;
 		if (*at) continue;
-		copy(at, name, length(name) + 1);
+		u64 n = length(name);
+		copy(at, name, n < sizeof journal->uncovered[i] ? n : sizeof journal->uncovered[i] - 1); // zeroes follow
 		return;
 	}
 }
@@ -251,7 +252,9 @@ static int kept(const char *path) {
 	for (int i = 0; fleeting[i]; i++) {
 		u64 n = length(fleeting[i]);
 		const char *rest = path + dataLength + 1;
-		if (fleeting[i][n - 1] == '/' ? begins(rest, fleeting[i]) : same(rest, fleeting[i])) return 0;
+		if (fleeting[i][n - 1] != '/') {
+			if (same(rest, fleeting[i])) return 0;
+		} else if (begins(rest, fleeting[i]) || (length(rest) == n - 1 && begins(fleeting[i], rest))) return 0;
 	}
 	return 1;
 }
@@ -322,10 +325,11 @@ static int mapped;
 
 #define SMALL (8 << 20)
 
+// mappedAgain is told a file; 0: all.
 static void mappedAgain(u64 ino) {
 	for (int i = 0; i < mapped; i++) {
 		struct stat st;
-		if (mappings[i].ino == ino && CALL2(__NR_fstat, mappings[i].fd, &st) == 0)
+		if ((!ino || mappings[i].ino == ino) && CALL2(__NR_fstat, mappings[i].fd, &st) == 0)
 			before(WRITE, mappings[i].fd, &st, mappings[i].offset, mappings[i].length);
 	}
 }
@@ -391,7 +395,7 @@ static long allocates(int fd, int mode, i64 offset, i64 n, const long *a) {
 	struct stat st;
 	lock();
 	CALL2(__NR_fstat, fd, &st);
-	if (mode & (FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE)) uncovered("fallocate with FALLOC_FL_COLLAPSE_RANGE or FALLOC_FL_INSERT_RANGE");
+	if (mode & (FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE)) uncovered("fallocate that collapses or inserts a range");
 	else if (mode & (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE)) before(WRITE, fd, &st, offset, n);
 	else if (!(mode & FALLOC_FL_KEEP_SIZE) && offset + n > st.st_size) before(TRUNCATE, fd, &st, offset + n, 0);
 	long r = CALL4(__NR_fallocate, a[0], a[1], a[2], a[3]);
@@ -473,7 +477,9 @@ static long makes(u32 kind, const char *what, int at, const char *name, long nr,
 static long maps(const long *a) {
 	struct stat st;
 	int fd = a[4];
-	if (!open_(fd, S_IFREG, &st)) return call(__NR_mmap, a[0], a[1], a[2], a[3], a[4], a[5]);
+	// What is mapped to be read from a file that is open for writing can be made writable later.
+	int writable = a[2] & PROT_WRITE || (CALL2(__NR_fcntl, fd, F_GETFL) & O_ACCMODE) == O_RDWR;
+	if (!writable || !open_(fd, S_IFREG, &st)) return call(__NR_mmap, a[0], a[1], a[2], a[3], a[4], a[5]);
 	lock();
 	// Nobody writes to it before this returns. A server may only try whether it can map a file.
 	long r = call(__NR_mmap, a[0], a[1], a[2], a[3], a[4], a[5]);
@@ -483,7 +489,7 @@ static long maps(const long *a) {
 		copy(link + 14, s, length(s) + 1);
 		int own = -1;
 		if (a[1] <= SMALL && mapped < 64) own = CALL3(__NR_open, link, O_RDONLY | O_CLOEXEC, 0);
-		if (own < 0) uncovered("mmap of more than 8 MB to be written");
+		if (own < 0) uncovered(mapped < 64 ? "mmap of more than 8 MB to be written" : "mmap of more than 64 files to be written");
 		else {
 			mappings[mapped++] = (struct mapping){own, st.st_ino, a[5], a[1]};
 			CALL2(__NR_fstat, fd, &st);
@@ -625,6 +631,8 @@ static long carry(long n, long *a, u64 *mask) {
 	case __NR_linkat: return makes(LINK, 0, a[2], (char *)a[3], n, a);
 	case __NR_symlink: return makes(0, "symlink", AT_FDCWD, (char *)a[1], n, a);
 	case __NR_symlinkat: return makes(0, "symlinkat", a[1], (char *)a[2], n, a);
+	case __NR_mknod: return makes(0, "mknod", AT_FDCWD, (char *)a[0], n, a);
+	case __NR_mknodat: return makes(0, "mknodat", a[0], (char *)a[1], n, a);
 	case __NR_fsync:
 		return open_(a[0], S_IFREG, &st) || open_(a[0], S_IFDIR, &st) ? syncs(FSYNC, st.st_ino, n, a) : plain(*mask, n, a);
 	case __NR_fdatasync:
@@ -667,7 +675,7 @@ static struct sock_filter filter[] = {
 	// Some only with some arguments.
 	IF(__NR_open, 0, 4), LOW(1), IFSET(O_CREAT | O_TRUNC, 0, 1), RETURN(SECCOMP_RET_TRAP), PASS,
 	IF(__NR_openat, 0, 4), LOW(2), IFSET(O_CREAT | O_TRUNC, 0, 1), RETURN(SECCOMP_RET_TRAP), PASS,
-	IF(__NR_mmap, 0, 8), LOW(2), IFSET(PROT_WRITE, 0, 5), LOW(3), IFSET(MAP_SHARED, 0, 3), IFSET(MAP_ANONYMOUS, 2, 0), RETURN(SECCOMP_RET_TRAP), PASS, PASS,
+	IF(__NR_mmap, 0, 5), LOW(3), IFSET(MAP_SHARED, 0, 2), IFSET(MAP_ANONYMOUS, 1, 0), RETURN(SECCOMP_RET_TRAP), PASS,
 	IF(__NR_ioctl, 0, 5), LOW(1), IF(FICLONE, 1, 0), IF(FICLONERANGE, 0, 1), RETURN(SECCOMP_RET_TRAP), PASS,
 	STOP(__NR_write), STOP(__NR_pwrite64), STOP(__NR_writev), STOP(__NR_pwritev), STOP(__NR_pwritev2),
 	STOP(__NR_copy_file_range), STOP(__NR_sendfile), STOP(__NR_splice),
@@ -675,6 +683,9 @@ static struct sock_filter filter[] = {
 	STOP(__NR_rename), STOP(__NR_renameat), STOP(__NR_renameat2), STOP(__NR_unlink), STOP(__NR_unlinkat), STOP(__NR_rmdir),
 	STOP(__NR_mkdir), STOP(__NR_mkdirat), STOP(__NR_link), STOP(__NR_linkat), STOP(__NR_symlink), STOP(__NR_symlinkat),
 	STOP(__NR_fsync), STOP(__NR_fdatasync), STOP(__NR_sync), STOP(__NR_syncfs), STOP(__NR_msync),
+	STOP(__NR_mknod), STOP(__NR_mknodat),
+	// It can take the handler away (CLONE_CLEAR_SIGHAND); C libraries go back to clone.
+	IF(__NR_clone3, 0, 1), RETURN(SECCOMP_RET_ERRNO | ENOSYS),
 	STOP(__NR_io_submit), STOP(__NR_io_uring_setup), STOP(__NR_rt_sigprocmask), STOP(__NR_rt_sigaction),
 	PASS,
 };

@@ -79,7 +79,15 @@ static void work(const char *how) {
 	else if (IS("mkdir")) { DO(mkdir("made", 0700)); DO(write(fd("made/in", O_CREAT), page, 3)); }
 	else if (IS("rmdir")) DO(rmdir("dir"));
 	else if (IS("mmap")) { map = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, f, 0); memset(map + 100, 'm', 5000); }
-	else if (IS("fork")) { if (fork() == 0) { DO(write(f, page, 3000)); _exit(0); } DO(wait(0)); }
+	else if (IS("mprotect")) {
+		map = mmap(0, 8192, PROT_READ, MAP_SHARED, f, 0);
+		DO(mprotect(map, 8192, PROT_READ | PROT_WRITE));
+		memset(map + 100, 'm', 5000);
+	} else if (IS("clone3")) { // as posix_spawn does, if it can, to have no handlers in the child
+		struct { unsigned long flags, rest[10]; } args = {0x100000000ul /* CLONE_CLEAR_SIGHAND */, {0, 0, 0, SIGCHLD}};
+		if (getenv("TXNFUZZ_POWERLOSS") && (syscall(435, &args, sizeof args) >= 0 || errno != ENOSYS)) exit(1);
+		DO(write(f, page, 3000));
+	} else if (IS("fork")) { if (fork() == 0) { DO(write(f, page, 3000)); _exit(0); } DO(wait(0)); }
 	else if (IS("exec")) DO(system("printf x >>old; mv second third; printf y | tee new"));
 	else if (IS("threads")) {
 		pthread_t t[8];
@@ -88,8 +96,11 @@ static void work(const char *how) {
 	} else if (IS("io_uring")) { char params[120] = {0}; syscall(425, 4, params); }
 	else if (IS("exchange")) DO(syscall(SYS_renameat2, AT_FDCWD, "old", AT_FDCWD, "second", RENAME_EXCHANGE));
 	else if (IS("symlink")) DO(symlink("old", "linked"));
+	else if (IS("mknod")) DO(mknod("made", S_IFIFO | 0600, 0));
+	else if (IS("collapse")) { fallocate(f, FALLOC_FL_COLLAPSE_RANGE, 0, 4096); DO(symlink("old", "linked")); }
 	else if (IS("all")) { struct stat st; DO(fstat(f, &st)); char *b = malloc(st.st_size); memset(b, 'x', st.st_size); DO(pwrite(f, b, st.st_size, 0)); }
-	else if (IS("fleeting")) { DO(write(fd("ibtmp1", O_CREAT), page, 3000)); DO(mkdir("pg_dynshmem", 0700)); }
+	else if (IS("fleeting")) { DO(write(fd("ibtmp1", O_CREAT), page, 3000)); DO(mkdir("pg_dynshmem", 0700)); DO(mkdir("pg_dynshmem2", 0700));
+		DO(write(fd("pg_dynshmem/in", O_CREAT), page, 3)); }
 	else { fprintf(stderr, "no call %s\n", how); exit(1); }
 }
 
