@@ -55,6 +55,8 @@ func (d *draft) feature(src Source, o *Options) (made bool, meeting []pair) {
 	c := on(src, FeatureLane)
 	var f feature
 	switch {
+	case o.Replicated && c.odds(shiftedKeysOdds):
+		f = shiftedKeys
 	case c.odds(featureOdds):
 		f = pick(c, features)
 	case o.SkipLocked && c.odds(skipOdds):

@@ -2,6 +2,7 @@ package mutate
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -78,7 +79,14 @@ func randomTables(src Source, o *Options) (tables []*table, init []corpus.Line) 
 	}
 	for n := range count {
 		t := newTable(schema, n, o.dataTypes())
+		nameless := o.Replicated && schema.odds(namelessOdds)
+		if nameless {
+			t.nameless()
+		}
 		t.fill(src, o.MaxRows)
+		if nameless && schema.odds(128) {
+			slices.Reverse(t.rows)
+		}
 		tables = append(tables, t)
 		init = append(init, corpus.Line{Stmt: t.definition()})
 	}

@@ -68,6 +68,8 @@ type Options struct {
 	// Computed is how many, out of 256, of the inputs with a rarer form of statement
 	// have one that only the server can compute. Default: none.
 	Computed int
+	// Replicated says that the server has a replica that is sent rows: some tables have no key that names these.
+	Replicated bool
 	// Schema is tables on which fresh cases are made; nil: random ones.
 	Schema *Schema
 	// Solver judges predicates for the strategy CTC. Default: the statement

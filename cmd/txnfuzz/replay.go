@@ -101,7 +101,7 @@ another verdict.`,
 				fmt.Fprintln(cmd.ErrOrStderr(), "txnfuzz: not run: "+e.Error())
 			}
 			if !cmd.Flags().Changed("target") {
-				targets = ownTopology(cases, targets)
+				targets = theirOwn(cases, targets)
 			}
 			for i := range cases {
 				cases[i].Case = sent.override(cases[i].Case)
@@ -125,7 +125,7 @@ another verdict.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&targets, "target", []string{target.Default}, "as for run, or all for all that are available here; may be given several times")
+	f.StringArrayVar(&targets, "target", []string{target.Default}, "as for run, or all for all that are available here; may be given several times. Without it, cases of a replica or cluster, and those that hold a statement, run on the target that their header names")
 	addServerOpts(cmd, eachTarget(&targets))
 	addAllowKill(cmd.Flags())
 	addPromise(cmd.Flags())
@@ -149,13 +149,14 @@ func wantCases(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// ownTopology returns the target that all cases name in their header if that is several servers: on one alone none of
-// them would show what it was stored for.
-func ownTopology(cases []corpus.Stored, otherwise []string) []string {
+// theirOwn returns the target that all cases name in their header if none of them would show elsewhere what it was stored
+// for: that target is several servers, or each case holds a statement at an instruction of the server's program.
+func theirOwn(cases []corpus.Stored, otherwise []string) []string {
 	home := findings.Home(cases[0].Case)
-	same := func(s corpus.Stored) bool { return findings.Home(s.Case) == home }
-	if !target.OfSeveral(home) || slices.ContainsFunc(cases, func(s corpus.Stored) bool { return !same(s) }) {
-		return otherwise
+	for _, s := range cases {
+		if held, _ := s.Case.Held(); findings.Home(s.Case) != home || held < 0 && !target.OfSeveral(home) {
+			return otherwise
+		}
 	}
 	return []string{home}
 }

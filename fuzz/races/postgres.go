@@ -10,6 +10,9 @@ import (
 // onPostgres draws a scene of PostgreSQL. What foreign keys and upserts break at SERIALIZABLE needs no hold and is
 // known (docs/postgresql.md), and at REPEATABLE READ nobody promises what they do on rows that the snapshot lacks.
 func onPostgres(m *maker, level corpus.Level) scene {
+	if level == corpus.Serializable && m.IntN(3) == 0 {
+		return newDangerous(m)
+	}
 	newest := level <= corpus.ReadCommitted
 	if m.IntN(map[bool]int{true: 3, false: 12}[newest]) == 0 {
 		return references{"p", m.pick("", "", " ON DELETE CASCADE", " ON DELETE SET NULL", " ON UPDATE CASCADE")}

@@ -100,8 +100,11 @@ func (t *Target) replicaTrouble(ctx context.Context, r *Trial, built int, run fu
 	}
 }
 
-// volatile is a text without what differs from run to run.
-func volatile(text string) string { return Volatile.ReplaceAllString(text, "#") }
+// volatile is a text without what differs from run to run, or from case to case: databases of ours, numbers, the names and
+// values of keys.
+func volatile(text string) string { return Volatile.ReplaceAllString(ofCase.ReplaceAllString(text, "#"), "#") }
+
+var ofCase = regexp.MustCompile(`\btxnfuzz_\w+|'[^']*'`)
 
 // mostTexts bounds what is kept of stops that nobody saw again.
 const mostTexts = 20
@@ -196,6 +199,11 @@ func (t *Target) whyNot(l corpus.Level) string {
 	}
 	return ""
 }
+
+// HasReplica says that a target, by its name, is a primary with a replica, which txnfuzz starts.
+func HasReplica(name string) bool { return !IsDSN(name) && ofReplica.MatchString(name) }
+
+var ofReplica = regexp.MustCompile(`,(replica|standby)=`)
 
 // OfSeveral says that a target, by its name, is several servers which txnfuzz starts: a primary with a replica, or a
 // cluster.
