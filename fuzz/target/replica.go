@@ -102,7 +102,9 @@ func (t *Target) replicaTrouble(ctx context.Context, r *Trial, built int, run fu
 
 // volatile is a text without what differs from run to run, or from case to case: databases of ours, numbers, the names and
 // values of keys.
-func volatile(text string) string { return Volatile.ReplaceAllString(ofCase.ReplaceAllString(text, "#"), "#") }
+func volatile(text string) string {
+	return Volatile.ReplaceAllString(ofCase.ReplaceAllString(text, "#"), "#")
+}
 
 var ofCase = regexp.MustCompile(`\btxnfuzz_\w+|'[^']*'`)
 
