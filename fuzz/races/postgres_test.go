@@ -17,7 +17,7 @@ import (
 
 // TestStoredOfPostgres replays races of PostgreSQL. In serializable-bitmap-scan.sql, which was mended in 15.4, 14.9, 13.12
 // and 12.16, a SELECT that uses a bitmap passes over rows of pages that the table has got since it began, without noting
-// the conflict; serializable-commit-order.sql shows everywhere.
+// the conflict; the others show everywhere.
 func TestStoredOfPostgres(t *testing.T) {
 	for _, x := range []struct {
 		file, target string
@@ -28,6 +28,7 @@ func TestStoredOfPostgres(t *testing.T) {
 		{"serializable-bitmap-scan.sql", "postgres:18", oracle.OK, false},
 		{"serializable-commit-order.sql", "postgres:18", oracle.Violation, true},
 		{"serializable-commit-order.sql", "postgres:12", oracle.Violation, false},
+		{"serializable-deferrable.sql", "postgres:18", oracle.Violation, true},
 	} {
 		if len(targettest.Among(t, x.target)) == 0 { // which fails where servers are required
 			continue
