@@ -83,7 +83,7 @@ func (c *client) epoch(ctx context.Context, e *epoch) error {
 			continue
 		}
 		e.sent.Add(1)
-		if len(t.txns) >= e.quota {
+		if e.full(len(t.txns)) {
 			e.end()
 		}
 	}

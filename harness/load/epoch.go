@@ -21,6 +21,8 @@ type epoch struct {
 	quota int
 
 	over atomic.Bool
+	// copying: the files of the server are being copied, and the clients are to work until that is through.
+	copying atomic.Bool
 	// sent counts transactions of clients that do not only read.
 	sent    atomic.Int64
 	ended   chan struct{}
@@ -31,6 +33,8 @@ type epoch struct {
 	differ []difference
 	stop   *harness.StoppedError
 	wrong  [][]string // of a workload without a history
+	// unfit is what backups of files showed before they could be read.
+	unfit []Finding
 	// late says of nodes of which nobody knows how far they are that they had not come to hold the same in time.
 	late []string
 	// invariant is what a workload of that package knows of the epoch; else nil.
@@ -44,6 +48,13 @@ func (e *epoch) end() {
 		close(e.ended)
 	})
 }
+
+// full says that a client which has recorded n transactions has recorded enough. The epoch is longer where a copy would
+// end with nobody at work: of such a copy little could be wrong.
+func (e *epoch) full(n int) bool { return n >= e.quota && (!e.copying.Load() || n >= copyLead*e.quota) }
+
+// copyLead is how many times as long as another one an epoch may become.
+const copyLead = 3
 
 // reader is the tape of what happens before the clients begin and when they have
 // stopped.
