@@ -48,14 +48,14 @@ func (r *run) copy(e *epoch, t *tape) (err error) {
 	ctx, cancel := context.WithTimeout(r.life, copyTime)
 	defer cancel()
 	e.copying.Store(true)
-	defer e.copying.Store(false)
+	defer e.copied()
 	x := taken{invoke: r.now()}
 	c, err := r.backend.(harness.Copying).Copy(ctx, harness.CopyMethod(r.settings.Backup))
 	if err != nil {
 		return err
 	}
 	r.complete(e, &x)
-	e.copying.Store(false)
+	e.copied()
 	s := r.workload.readAll(e)
 	b, err := c.Start(ctx)
 	var unfit *harness.CopyError

@@ -23,6 +23,8 @@ type epoch struct {
 	over atomic.Bool
 	// copying: the files of the server are being copied, and the clients are to work until that is through.
 	copying atomic.Bool
+	// due: the epoch has lasted long enough.
+	due atomic.Bool
 	// sent counts transactions of clients that do not only read.
 	sent    atomic.Int64
 	ended   chan struct{}
@@ -47,6 +49,22 @@ func (e *epoch) end() {
 		e.over.Store(true)
 		close(e.ended)
 	})
+}
+
+// lasted ends an epoch that has lasted long enough, when no copy is being taken.
+func (e *epoch) lasted() {
+	e.due.Store(true)
+	if !e.copying.Load() {
+		e.end()
+	}
+}
+
+// copied lets the epoch end that has waited for a copy.
+func (e *epoch) copied() {
+	e.copying.Store(false)
+	if e.due.Load() {
+		e.end()
+	}
 }
 
 // full says that a client which has recorded n transactions has recorded enough. The epoch is longer where a copy would
