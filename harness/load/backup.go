@@ -99,6 +99,7 @@ func (r *run) backups(e *epoch) {
 	t, take := e.tapes[len(e.tapes)-2], r.dump
 	if r.settings.Backup.Copies() {
 		take = r.copy
+		r.lead(e)
 	}
 	for {
 		if err := take(e, t); err != nil {
@@ -114,6 +115,19 @@ func (r *run) backups(e *epoch) {
 		}
 	}
 }
+
+// lead waits until clients have done enough that a copy could lack some of it.
+func (r *run) lead(e *epoch) {
+	for !e.over.Load() && e.sent.Load() < int64(e.quota*r.settings.Clients/beforeCopies) {
+		select {
+		case <-e.ended:
+		case <-time.After(lookEvery):
+		}
+	}
+}
+
+// beforeCopies is which part of an epoch comes before its first copy.
+const beforeCopies = 4
 
 // dump writes the table out, which is a transaction that reads all keys.
 func (r *run) dump(e *epoch, t *tape) error {

@@ -86,6 +86,7 @@ func (c *client) epoch(ctx context.Context, e *epoch) error {
 		if e.full(len(t.txns)) {
 			e.end()
 		}
+		e.pace(len(t.txns))
 	}
 	if a, ok := c.session.conn.(*adapterConn); ok {
 		if err := a.quiet(); err != nil {

@@ -26,7 +26,7 @@ var copyMethods = map[harness.CopyMethod]history.DBMS{
 // copiesOf fails where a way is not one of a family.
 func copiesOf(family history.DBMS, m harness.CopyMethod) error {
 	if of := copyMethods[m]; of != family {
-		return fmt.Errorf("%s is of %s, not of %s", m, of, family)
+		return fmt.Errorf("%s is of %s, not of %s", m, nameOf(of), nameOf(family))
 	}
 	return nil
 }
