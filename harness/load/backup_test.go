@@ -207,4 +207,3 @@ func findsLies(t *testing.T, b database, s load.Settings) {
 		}
 	}
 }
-
