@@ -25,15 +25,15 @@ type Copying interface {
 // DataCopy is a copied data directory, on which no server runs yet. It goes away with this process, too.
 type DataCopy interface {
 	// Start makes the copy ready, starts a server on it that is set as the copied one, and waits until it answers. The
-	// data then are that server's and go away with it. A *CopyError says that no server can be started on the copy; then
-	// nothing is left.
+	// data then are that server's and go away with it. A *CopyError says that no server can be started on the copy;
+	// behind any error nothing is left.
 	Start(ctx context.Context) (Backend, error)
 	// Close removes a copy on which no server was started.
 	Close() error
 }
 
-// CopyError says that the vendor's own programs make nothing of a copy that was told to be complete: a finding about the
-// server, no failure of the harness.
+// CopyError says that the vendor's own programs make nothing of a copy that was told to be complete: a finding about
+// the server, no failure of the harness.
 type CopyError struct{ Err error }
 
 func (e *CopyError) Error() string { return "no server starts on the copy: " + e.Err.Error() }

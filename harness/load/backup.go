@@ -118,7 +118,8 @@ func (r *run) backups(e *epoch) {
 
 // lead waits until clients have done enough that a copy could lack some of it.
 func (r *run) lead(e *epoch) {
-	for !e.over.Load() && e.sent.Load() < int64(e.quota*r.settings.Clients/beforeCopies) {
+	enough, end := int64(e.quota*r.settings.Clients/beforeCopies), time.Now().Add(epochTime/beforeCopies)
+	for !e.over.Load() && e.sent.Load() < enough && time.Now().Before(end) {
 		select {
 		case <-e.ended:
 		case <-time.After(lookEvery):
@@ -126,7 +127,7 @@ func (r *run) lead(e *epoch) {
 	}
 }
 
-// beforeCopies is which part of an epoch comes before its first copy.
+// beforeCopies is which part of an epoch, in transactions or in time, comes before its first copy.
 const beforeCopies = 4
 
 // dump writes the table out, which is a transaction that reads all keys.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 	"github.com/txnfuzz/txnfuzz/oracle/model"
@@ -16,11 +16,11 @@ import (
 // copyPromise is what a vendor says of the state that a copy of a server's files holds, in the words of the manual.
 type copyPromise struct{ quote, cite string }
 
-// copyPromises are those of the ways that copy files. What they say comes to the same: the copy is what crash recovery
-// makes of the log to one place in it, which the log had come to while the copy was taken. So each transaction is there
-// as a whole or not at all, and with it all that was committed in the log before: what was acknowledged before the copy
-// was begun, and whatever it overwrote. That clients have seen no other order of two commits is not promised: a server
-// shows commits in the order in which they leave a list in memory, and that may be another one than the order of the log.
+// copyPromises are those of the ways that copy files. What they say comes to the same: the copy is what recovery makes
+// of the log to one place in it, which the log had come to while the copy was taken. So each transaction is there as a
+// whole or not at all, and with it all that was committed in the log before: what was acknowledged before the copy was
+// begun, and whatever it overwrote. That clients have seen no other order of two commits is not promised: a server shows
+// commits in the order in which they leave a list in memory, and that may be another one than the order of the log.
 var copyPromises = map[Backup]copyPromise{
 	Backup(harness.MySQLClone): {
 		"Cloned data is a physical snapshot of data stored in InnoDB",
@@ -125,7 +125,8 @@ func (j *judge) copies(e *epoch, events []event) error {
 	if !j.run.settings.Backup.Copies() {
 		return nil
 	}
-	_, _, err := j.held(e, j.logged(events), copyModels, nil, copyPromises[j.run.settings.Backup].String())
+	promised := copyPromises[j.run.settings.Backup].String()
+	_, _, err := j.held(e, j.logged(events), copyModels, nil, "of backups", promised)
 	return err
 }
 
@@ -145,10 +146,10 @@ func (j *judge) logged(events []event) []kv.Record {
 			continue
 		}
 		f.split(e, func(r kv.Record) {
-			r.Ops = changing(r)
-			if j.run.settings.Level == corpus.ReadUncommitted {
-				r.Ops = writes(r.Ops) // what was read may never have been committed
+			if slices.Contains(j.promise.models, model.ReadUncommitted) {
+				r.Ops = locking(e) // the level takes nothing apart
 			}
+			r.Ops = changing(r)
 			if len(r.Ops) > 0 {
 				f.session++
 				r.Session = f.session
@@ -159,11 +160,11 @@ func (j *judge) logged(events []event) []kv.Record {
 	return out
 }
 
-// writes leaves out reads.
-func writes(ops []kv.RecordOp) []kv.RecordOp {
+// locking leaves out plain reads: at READ UNCOMMITTED what these show may never have been committed.
+func locking(e event) []kv.RecordOp {
 	var out []kv.RecordOp
-	for _, o := range ops {
-		if !o.Kind.IsRead() {
+	for i, o := range e.ops() {
+		if !o.Kind.IsRead() || e.how()[i].lock != plain {
 			out = append(out, o)
 		}
 	}
@@ -172,9 +173,9 @@ func writes(ops []kv.RecordOp) []kv.RecordOp {
 
 // writeBackups tells people of the backups.
 func (r *Report) writeBackups(b *strings.Builder) {
-	fmt.Fprintf(b, "%d backups (%s), each a transaction that read everything; %d were complete while clients worked; "+
-		"%.2f s each, and %.2f s until it was read\n",
-		r.Backups, r.Backup, r.BackupsBeside, r.BackupSeconds, r.BackupReadSeconds)
+	fmt.Fprintf(b, "%s (%s), each a transaction that read everything\n", counted(r.Backups, "backup"), r.Backup)
+	fmt.Fprintf(b, "  %d were complete while clients worked; %.2f s each, and %.2f s more until it was read\n",
+		r.BackupsBeside, r.BackupSeconds, r.BackupReadSeconds)
 	if r.BackupPromise != "" {
 		fmt.Fprintf(b, "promised of backups: %s\n", r.BackupPromise)
 	}

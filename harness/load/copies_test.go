@@ -12,8 +12,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 )
 
-// TestStatesOfCopies: a copy holds what was committed to one place in the log, and that place lies between its beginning
-// and its end.
+// TestStatesOfCopies: a copy holds what was committed to one place in the log, and that place lies between the copy's
+// beginning and its end.
 func TestStatesOfCopies(t *testing.T) {
 	servers := []struct {
 		way    Backup
@@ -94,7 +94,8 @@ func TestStatesOfCopies(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				clients, copies, final := parseTape(t, c.clients), parseTape(t, c.copies), parseTape(t, finalOf(c.clients))
+				clients, copies := parseTape(t, c.clients), parseTape(t, c.copies)
+				final := parseTape(t, finalOf(c.clients))
 				copies.node, copies.copied = string(s.way), true
 				if err := j.isolation(&epoch{}, inOrder([]*tape{clients, copies, final})); err != nil {
 					t.Fatal(err)

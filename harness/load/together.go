@@ -146,7 +146,7 @@ func (j *judge) between(e *epoch, events []event) (decided bool, err error) {
 		return true, nil
 	}
 	if models := x.promise.order.models(j.promise, x.promise.fresh); models != nil {
-		found, decided, err := j.held(e, j.states(events), models, nil, x.promised())
+		found, decided, err := j.held(e, j.states(events), models, nil, betweenNodes, x.promised())
 		if found || err != nil || x.promise.order == primaryOrder {
 			return decided, err
 		}
@@ -155,9 +155,11 @@ func (j *judge) between(e *epoch, events []event) (decided bool, err error) {
 	if err := j.countBetween(records); err != nil || len(x.promise.models) == 0 {
 		return false, err
 	}
-	_, decided, err = j.held(e, records, x.promise.models, x.promise.also, x.promised())
+	_, decided, err = j.held(e, records, x.promise.models, x.promise.also, betweenNodes, x.promised())
 	return decided, err
 }
+
+const betweenNodes = "between nodes"
 
 // countBetween counts the anomalies of what is atomic on one node, on all nodes together: there is no order of the
 // commits that explains what the nodes showed.
@@ -184,9 +186,10 @@ func (j *judge) countBetween(records []kv.Record) error {
 }
 
 // held checks records against models that nodes together are promised to satisfy, and says whether it found anything, and
-// whether all could be decided. Kinds in also are findings, too. promised says what is promised.
+// whether all could be decided. Kinds in also are findings, too. where stands before what could not be decided, promised
+// says what is promised.
 func (j *judge) held(
-	e *epoch, records []kv.Record, models []model.Model, also []model.Kind, promised string,
+	e *epoch, records []kv.Record, models []model.Model, also []model.Kind, where, promised string,
 ) (found, decided bool, err error) {
 	asked := models
 	for _, k := range also {
@@ -204,7 +207,7 @@ func (j *judge) held(
 	for _, m := range models {
 		if result.Verdicts[m] == infer.Undecided {
 			decided = false
-			j.doubt(fmt.Sprintf("between nodes, %s: %s", m, result.Reasons[m]))
+			j.doubt(fmt.Sprintf("%s, %s: %s", where, m, result.Reasons[m]))
 		}
 	}
 	found, err = j.tell(e, result, records, models, also, promised)

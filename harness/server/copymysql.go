@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/go-sql-driver/mysql"
@@ -16,12 +17,15 @@ import (
 // https://dev.mysql.com/doc/relnotes/mysql/8.0/en/news-8-0-17.html
 const oldestClone = "8.0.17"
 
-// copiedLogs are the sizes of the log of a server that is copied: mariadb-backup fails if the server writes over what it
-// has not yet copied. https://mariadb.com/docs/server/server-usage/backup-and-restore/mariadb-backup
+// copiedLogs are the sizes of the log of a server that is copied: mariadb-backup fails if the server writes over what
+// mariadb-backup has not yet copied. https://mariadb.com/docs/server/server-usage/backup-and-restore/mariadb-backup
 var copiedLogs = map[history.DBMS][]string{history.MariaDB: durableLogs[history.MariaDB]}
 
 // mariadbBackup is the program that copies a MariaDB.
-var mariadbBackup = beside{[]string{"mariadb-backup", "mariabackup"}, "mariadb-backup (scripts/servers mariadb:11.8 has it)"}
+var mariadbBackup = beside{[]string{"mariadb-backup", "mariabackup"},
+	"mariadb-backup (scripts/servers mariadb:11.8 has it)"}
+
+const clonePlugin = "mysql_clone.so"
 
 // pluginExists is MySQL's answer to INSTALL PLUGIN of one that is there.
 const pluginExists = 1125
@@ -35,6 +39,9 @@ func (b *private) CanCopy(m harness.CopyMethod) error {
 	case harness.MySQLClone:
 		if !atLeast(b.in.version, oldestClone) {
 			return fmt.Errorf("MySQL %s has no CLONE, which is there from %s on", b.in.version, oldestClone)
+		}
+		if _, err := os.Stat(filepath.Join(b.in.plugins, clonePlugin)); b.in.plugins != "" && err != nil {
+			return fmt.Errorf("MySQL clones with its plugin: %w", err)
 		}
 	case harness.MariaDBBackup:
 		_, err := b.in.client(mariadbBackup)
@@ -66,7 +73,7 @@ func (b *private) clone(ctx context.Context, c *copying) error {
 	}
 	s := &side{to: b}
 	defer s.Close()
-	err := s.exec(ctx, "INSTALL PLUGIN clone SONAME 'mysql_clone.so'")
+	err := s.exec(ctx, "INSTALL PLUGIN clone SONAME '"+clonePlugin+"'")
 	var answer *mysql.MySQLError
 	if errors.As(err, &answer) && answer.Number == pluginExists {
 		err = nil
@@ -106,7 +113,8 @@ func (b *private) startCopy(ctx context.Context, f *folder) (harness.Backend, er
 			return nil, err
 		}
 		c := &copying{folder: f}
-		err = c.runs(ctx, append(command[:len(command):len(command)], "--no-defaults", "--prepare", "--target-dir="+c.data()))
+		command = append(command[:len(command):len(command)], "--no-defaults", "--prepare", "--target-dir="+c.data())
+		err = c.runs(ctx, command)
 		if err == nil {
 			err = c.free()
 		}

@@ -11,8 +11,7 @@ import (
 )
 
 // baseBackup is the program that copies a PostgreSQL.
-var baseBackup = beside{[]string{"pg_basebackup"},
-	"postgresql-client (scripts/servers pg-client:" + postgresClient + " has it)"}
+var baseBackup = beside{[]string{"pg_basebackup"}, postgresPackage}
 
 // copiedSettings are what a server that is to be copied needs beyond others: it sends its log beside its files.
 // https://www.postgresql.org/docs/current/app-pgbasebackup.html

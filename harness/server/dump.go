@@ -22,7 +22,7 @@ var (
 var dumpPrograms = map[history.DBMS]beside{
 	history.MySQL:      {[]string{"mysqldump"}, "mysql-client-core"},
 	history.MariaDB:    {[]string{"mariadb-dump"}, "mariadb-client (scripts/servers mariadb:11.8 has it)"},
-	history.PostgreSQL: {[]string{"pg_dump"}, "postgresql-client (scripts/servers pg-client:" + postgresClient + " has it)"},
+	history.PostgreSQL: {[]string{"pg_dump"}, postgresPackage},
 }
 
 // beside is a program of the vendor's that comes with a server, or near it.
@@ -31,8 +31,8 @@ type beside struct {
 	of    string   // the package of Debian that has the program
 }
 
-// client returns the command of a program: beside the server, with the private loader before it if it lies in the same
-// root, or on the PATH.
+// client returns the command of a program: beside the server, with the private loader before the program if both lie in
+// the same root, or on the PATH.
 func (in installation) client(p beside) ([]string, error) {
 	for _, name := range p.names {
 		near := filepath.Dir(in.binary)
@@ -57,9 +57,12 @@ func (in installation) client(p beside) ([]string, error) {
 		strings.Join(p.names, " or "), in.binary, p.of)
 }
 
-// postgresClient is what scripts/servers installs of PostgreSQL's programs for clients, whose npm package has none. They
-// work with older servers, too. https://www.postgresql.org/docs/current/app-pgbasebackup.html
-const postgresClient = "18"
+// postgresClient is what scripts/servers installs of PostgreSQL's programs for clients, of which the npm package has
+// none. They work with older servers, too. https://www.postgresql.org/docs/current/app-pgbasebackup.html
+const (
+	postgresClient  = "18"
+	postgresPackage = "postgresql-client (scripts/servers pg-client:" + postgresClient + " has it)"
+)
 
 // unpackedClient returns the command of such a program; nil: it is not installed, or older than the server.
 func (in installation) unpackedClient(name string) []string {
