@@ -72,8 +72,8 @@ func refuses(t *testing.T, b harness.Wired, s load.Settings) {
 	}{
 		{"dump", "index", "workload index gives no history", b},
 		{"clone", "queue", "workload queue gives no history", b},
-		{"mariadb-backup", "bank", "mariadb-backup is of mariadb, not of mysql", b},
-		{"pg_basebackup", "bank", "pg_basebackup is of postgres, not of mysql", b},
+		{"mariadb-backup", "bank", "mariadb-backup is of mariadb; the files of a mysql are copied by clone", b},
+		{"pg_basebackup", "bank", "pg_basebackup is of postgres; the files of a mysql", b},
 		{"clone", "bank", "only private servers", tornDumps{b}},
 	} {
 		var err error

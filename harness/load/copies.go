@@ -16,11 +16,12 @@ import (
 // copyPromise is what a vendor says of the state that a copy of a server's files holds, in the words of the manual.
 type copyPromise struct{ quote, cite string }
 
-// copyPromises are those of the ways that copy files. What they say comes to the same: the copy is what recovery makes
-// of the log to one place in it, which the log had come to while the copy was taken. So each transaction is there as a
-// whole or not at all, and with it all that was committed in the log before: what was acknowledged before the copy was
-// begun, and whatever it overwrote. That clients have seen no other order of two commits is not promised: a server shows
-// commits in the order in which they leave a list in memory, and that may be another one than the order of the log.
+// copyPromises are those of the ways that copy files. What the vendors say comes to the same: the copy is what recovery
+// makes of the log to one place in it, which the log had come to while the copy was taken. So each transaction is there
+// as a whole or not at all, and with it all that was committed in the log before: what was acknowledged before the copy
+// was begun, and what the transaction overwrote. That clients have seen no other order of two commits is not promised:
+// a server shows commits in the order in which they leave a list in memory, which may be another one than that of the
+// log.
 var copyPromises = map[Backup]copyPromise{
 	Backup(harness.MySQLClone): {
 		"Cloned data is a physical snapshot of data stored in InnoDB",
@@ -42,8 +43,8 @@ func (p copyPromise) String() string {
 // copyModels are what the changes of the clients and the states of the copies come to, in the order of the log.
 var copyModels = []model.Model{model.Serializable, model.StrongSessionSerializable, model.StrictSerializable}
 
-// copy copies the server's files, starts a server on the copy and reads all keys there, which is a transaction as that of
-// a dump is.
+// copy copies the server's files, starts a server on the copy and reads all keys there, which is a transaction as that
+// of a dump is.
 func (r *run) copy(e *epoch, t *tape) (err error) {
 	ctx, cancel := context.WithTimeout(r.life, copyTime)
 	defer cancel()

@@ -25,10 +25,16 @@ var copyMethods = map[harness.CopyMethod]history.DBMS{
 
 // copiesOf fails where a way is not one of a family.
 func copiesOf(family history.DBMS, m harness.CopyMethod) error {
-	if of := copyMethods[m]; of != family {
-		return fmt.Errorf("%s is of %s, not of %s", m, nameOf(of), nameOf(family))
+	of := copyMethods[m]
+	if of == family {
+		return nil
 	}
-	return nil
+	for other, by := range copyMethods {
+		if by == family {
+			return fmt.Errorf("%s is of %s; the files of a %s are copied by %s", m, nameOf(of), nameOf(family), other)
+		}
+	}
+	return fmt.Errorf("%s is of %s; no files of a %s are copied", m, nameOf(of), nameOf(family))
 }
 
 // copying is a folder that is being filled, or is filled, with the data of a server that works. Until a server runs in
