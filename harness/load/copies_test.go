@@ -137,3 +137,31 @@ func finalOf(clients string) string {
 	}
 	return "0 ok 20-21: r 1 [" + strings.Join(lists["1"], " ") + "]; r 2 [" + strings.Join(lists["2"], " ") + "]"
 }
+
+// TestEpochWaitsForCopy: an epoch becomes longer for a copy, within bounds.
+func TestEpochWaitsForCopy(t *testing.T) {
+	for _, c := range []struct {
+		copying, short bool
+		full           int // recorded transactions of one client that end it
+		lasts          bool
+	}{
+		{false, false, 4, false},
+		{true, false, 4 * copyLead, true},
+		{true, true, 4, true}, // its clients become slower instead
+	} {
+		e := &epoch{quota: 4, short: c.short, ended: make(chan struct{})}
+		e.copying.Store(c.copying)
+		if e.full(c.full-1) || !e.full(c.full) {
+			t.Errorf("%+v: not full with %d", c, c.full)
+		}
+		e.lasted()
+		if e.over.Load() == c.lasts {
+			t.Errorf("%+v: over when its time is up: %t", c, e.over.Load())
+		}
+		e.copied()
+		if !e.over.Load() {
+			t.Errorf("%+v: not over when its time is up and the copy is complete", c)
+		}
+		e.pace(3) // returns: the epoch is over
+	}
+}
