@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -122,10 +123,22 @@ func (c *copying) Start(ctx context.Context) (harness.Backend, error) {
 		return nil, err
 	}
 	b, err := c.start(ctx, c.folder)
-	if err != nil && ctx.Err() == nil {
+	if err != nil && ctx.Err() == nil && !ofMachine(err) {
 		return nil, &harness.CopyError{Err: err}
 	}
 	return b, err
+}
+
+// shortages are what programs write, or how they end, when the machine lacks something or somebody ends them.
+var shortages = []string{
+	"No space left on device", "Cannot allocate memory", "Resource temporarily unavailable", "Too many open files",
+	"died of signal 9 ", "watchdog was killed", "context deadline exceeded",
+}
+
+// ofMachine says that a failure tells of this machine, and nothing of a copy.
+func ofMachine(err error) bool {
+	text := err.Error()
+	return slices.ContainsFunc(shortages, func(s string) bool { return strings.Contains(text, s) })
 }
 
 // Close implements harness.DataCopy.

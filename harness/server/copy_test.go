@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -110,6 +111,30 @@ func TestCopies(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestUnfitCopies: a copy on which no server starts is told from a machine that cannot start one.
+func TestUnfitCopies(t *testing.T) {
+	for text, unfit := range map[string]bool{
+		"start postgres 18.4: the server ended with exit status 1\nPANIC: could not locate a valid checkpoint record": true,
+		"start postgres 18.4: the server died of signal 11 (segmentation fault)":                                      true,
+		"start postgres 18.4: the server died of signal 9 (killed)":                                                   false,
+		"mariadb-backup: the server ended with exit status 1\n[ERROR] Error 28: No space left on device":              false,
+		"start mysql 9.7.4: no answer on its socket: context deadline exceeded":                                       false,
+	} {
+		f, err := newFolder(shortDir(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &copying{folder: f, start: func(_ context.Context, f *folder) (harness.Backend, error) {
+			f.remove()
+			return nil, errors.New(text)
+		}}
+		var told *harness.CopyError
+		if _, err := c.Start(t.Context()); errors.As(err, &told) != unfit {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }
 
