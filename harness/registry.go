@@ -29,6 +29,8 @@ type Options struct {
 	Durable bool
 	// PowerLoss asks for a Durable server that can lose its power, too: a PowerLoser.
 	PowerLoss bool
+	// Copied asks for a private server whose files can be copied while it works: a Copying.
+	Copied bool
 	// Port lets other clients of this machine reach a private server at
 	// 127.0.0.1:Port, as a Reachable tells; 0: by its socket only.
 	Port int

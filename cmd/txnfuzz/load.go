@@ -88,8 +88,11 @@ against what their manuals promise of that, and when an epoch ends all must hold
 it is only read from. There nothing is killed, stopped, reset or set. txnfuzz starts clusters
 of its own for targets such as galera:11.8,nodes=3 and mysql:9.7,group=3.
 
---backup dump has the vendor's program dump the table of a private server while clients work;
-what it wrote out must be one snapshot among theirs.
+--backup backs a private server up again and again while clients work. dump has mysqldump,
+mariadb-dump or pg_dump write the table out, which must be one snapshot among theirs. clone
+(MySQL), mariadb-backup and pg_basebackup copy the server's files; a second server is started
+on each copy, and must hold all that was committed to some moment while the copy was taken,
+and nothing else. scripts/servers fetches these programs, for PostgreSQL as pg-client:18.
 
 --adapter tests what speaks neither MySQL's nor PostgreSQL's protocol: txnfuzz starts
 CMD once for each client, writes one operation a line to its standard input, as JSON, and
@@ -114,6 +117,7 @@ failed, nothing was committed, or something could not be decided.`,
   txnfuzz load --target mariadb:11.8 --workload chain --clients 48 --duration 10m --until-found
   txnfuzz load --target postgres:18,standby=1,sync=remote_apply --duration 5m
   txnfuzz load --target mysql:9.7 --backup dump --workload bank
+  txnfuzz load --target mariadb:11.8 --backup mariadb-backup --duration 5m
   txnfuzz load --target mariadb:11.8 --workload append --openings snapshot --reads update
   txnfuzz load --target 'root:secret@tcp(127.0.0.1:3306)/' --workload mini --json -
   txnfuzz load --target 'u:p@tcp(a:3306)/' --node 'u:p@tcp(b:3306)/,ro:u:p@tcp(c:3306)/' --duration 1m
@@ -213,7 +217,9 @@ failed, nothing was committed, or something could not be decided.`,
 	f.IntVar(&s.Epoch, "epoch", 0, "transactions of an epoch (default: depends on the workload)")
 	f.DurationVar(&s.Timeout, "timeout", 10*time.Second, "give up a connection that does not answer for this time; with --fault pause 1s, unless it is given")
 	f.StringVar(&faults, "fault", "", "what happens to the private server, at random: kill, powerloss, pause or a list such as kill,powerloss")
-	f.StringVar(&backup, "backup", "", "dump: write the table out now and then, with mysqldump, mariadb-dump or pg_dump; each dump is a read that is checked")
+	f.StringVar(&backup, "backup", "",
+		"back the private server up again and again, by dump, clone (MySQL), mariadb-backup or pg_basebackup; each backup is "+
+			"a read that is checked")
 	f.DurationVar(&s.FaultEvery, "fault-every", 3*time.Second, "time between two faults, on average")
 	f.IntVar(&s.MaxFaults, "faults", 0, "end after this many faults")
 	f.StringArrayVar(&models, "model", nil, "check this consistency model instead of what the server promises; may be given several times")

@@ -18,28 +18,39 @@ import (
 // Backup is a way of backing a server up while clients work, whose result is held against what they did.
 type Backup string
 
-// DumpBackup is the vendor's program that writes a table out in one transaction: mysqldump, mariadb-dump, pg_dump.
+// DumpBackup is the vendor's program that writes a table out in one transaction: mysqldump, mariadb-dump, pg_dump. All
+// other ways copy files, and a server is started on the copy.
 const DumpBackup Backup = "dump"
+
+// backupWays are all ways.
+var backupWays = []Backup{
+	DumpBackup, Backup(harness.MySQLClone), Backup(harness.MariaDBBackup), Backup(harness.BaseBackup),
+}
+
+// BackupNames are the ways, as messages list them.
+const BackupNames = "dump, clone, mariadb-backup or pg_basebackup"
 
 // ParseBackup reads a Backup; empty is none.
 func ParseBackup(s string) (Backup, error) {
-	if b := Backup(s); b == "" || b == DumpBackup {
+	if b := Backup(s); b == "" || slices.Contains(backupWays, b) {
 		return b, nil
 	}
-	return "", fmt.Errorf("unknown backup %q: want dump", s)
+	return "", fmt.Errorf("unknown backup %q: want %s", s, BackupNames)
 }
 
+// Copies says that a backup copies files.
+func (b Backup) Copies() bool { return b != "" && b != DumpBackup }
+
 const (
-	// backupNode names, in a history, what reads in the way of a backup.
-	backupNode = "dump"
-	// backupRole is its role there.
+	// backupRole is the role, in a history, of the node that stands for all backups; its name is their way.
 	backupRole = "backup"
 	// backupSession is the session of backups, which no client has.
 	backupSession = 1 << 39
 	// backupEvery is the time between two backups.
 	backupEvery = 500 * time.Millisecond
-	// backupTime is what one may take.
+	// backupTime is what one may take, and copyTime with a server that is started on it.
 	backupTime = 30 * time.Second
+	copyTime   = 3 * time.Minute
 )
 
 // backupColumns are those columns of a table, from 0, that the read of everything returns, by the table.
@@ -53,17 +64,31 @@ func (s *Settings) checkBackup(b harness.Backend) error {
 	if s.Backup == "" {
 		return nil
 	}
-	d, ok := b.(harness.Dumping)
-	switch {
-	case !ok:
-		return fmt.Errorf("--backup: only private servers are backed up, not %s", s.Target)
-	case invariant.Find(s.Workload) != nil:
+	if invariant.Find(s.Workload) != nil {
 		return fmt.Errorf("--backup: workload %s gives no history in which a backup could be a read", s.Workload)
-	case len(s.Faults) > 0:
+	}
+	if len(s.Faults) > 0 {
 		return fmt.Errorf("--backup: not beside --fault")
 	}
-	if err := d.CanDump(); err != nil {
-		return fmt.Errorf("--backup: %w", err)
+	var can error
+	if s.Backup.Copies() {
+		c, ok := b.(harness.Copying)
+		if !ok {
+			return fmt.Errorf("--backup: only private servers are backed up, not %s", s.Target)
+		}
+		if _, several := topologyOf(b); several {
+			return fmt.Errorf("--backup %s: of one server, and %s is several", s.Backup, s.Target)
+		}
+		can = c.CanCopy(harness.CopyMethod(s.Backup))
+	} else {
+		d, ok := b.(harness.Dumping)
+		if !ok {
+			return fmt.Errorf("--backup: only private servers are backed up, not %s", s.Target)
+		}
+		can = d.CanDump()
+	}
+	if can != nil {
+		return fmt.Errorf("--backup: %w", can)
 	}
 	return nil
 }
@@ -71,9 +96,13 @@ func (s *Settings) checkBackup(b harness.Backend) error {
 // backups takes one after another until the epoch is over.
 func (r *run) backups(e *epoch) {
 	defer e.running.Done()
-	t := e.tapes[len(e.tapes)-2]
+	t, take := e.tapes[len(e.tapes)-2], r.dump
+	if r.settings.Backup.Copies() {
+		take = r.copy
+		r.lead(e)
+	}
 	for {
-		if err := r.backup(e, t); err != nil {
+		if err := take(e, t); err != nil {
 			if r.life.Err() == nil {
 				r.fail(fmt.Errorf("back up: %w", err))
 			}
@@ -87,19 +116,33 @@ func (r *run) backups(e *epoch) {
 	}
 }
 
-// backup takes one, which is a transaction that reads all keys.
-func (r *run) backup(e *epoch, t *tape) error {
+// lead waits until clients have done enough that a copy could lack some of it.
+func (r *run) lead(e *epoch) {
+	enough, end := int64(e.quota*r.settings.Clients/beforeCopies), time.Now().Add(epochTime/beforeCopies)
+	for !e.over.Load() && e.sent.Load() < enough && time.Now().Before(end) {
+		select {
+		case <-e.ended:
+		case <-time.After(lookEvery):
+		}
+	}
+}
+
+// beforeCopies is which part of an epoch, in transactions or in time, comes before its first copy.
+const beforeCopies = 4
+
+// dump writes the table out, which is a transaction that reads all keys.
+func (r *run) dump(e *epoch, t *tape) error {
 	ctx, cancel := context.WithTimeout(r.life, backupTime)
 	defer cancel()
 	s := r.workload.readAll(e)
-	invoke := r.now()
+	x := taken{invoke: r.now()}
 	text, err := r.backend.(harness.Dumping).Dump(ctx, harness.DumpOf{
 		Place: r.database, Table: r.workload.table(), Serializable: r.settings.Level == corpus.Serializable,
 	})
 	if err != nil {
 		return err
 	}
-	t.from, t.to = invoke, r.now()
+	r.complete(e, &x)
 	rows, err := dumpedRows(text, backupColumns[r.workload.table()])
 	if err != nil {
 		return err
@@ -108,11 +151,26 @@ func (r *run) backup(e *epoch, t *tape) error {
 		k, _ := cell(row[0]) // dumpedRows has read it
 		return k < s.key || k > s.val
 	})}
+	return r.backedUp(t, s, a, x)
+}
+
+// taken is when a backup was taken.
+type taken struct {
+	invoke, ret int64
+	beside      bool // clients worked until it was complete
+}
+
+// complete notes that a backup is.
+func (r *run) complete(e *epoch, x *taken) { x.ret, x.beside = r.now(), !e.over.Load() }
+
+// backedUp records what a backup holds.
+func (r *run) backedUp(t *tape, s step, a *answer, x taken) error {
+	t.from, t.to = x.invoke, x.ret
 	if err := r.workload.record(t, s, a); err != nil {
-		return &WrongAnswer{SQL: "the dump of " + r.workload.table(), Err: err}
+		return &WrongAnswer{SQL: fmt.Sprintf("the %s of %s", r.settings.Backup, r.workload.table()), Err: err}
 	}
-	t.end(backupSession, invoke, t.to, kv.OK)
-	r.count.backups.Add(1)
+	t.end(backupSession, x.invoke, x.ret, kv.OK)
+	r.count.backedUp(time.Duration(x.ret-x.invoke), time.Duration(r.now()-x.ret), x.beside)
 	return nil
 }
 

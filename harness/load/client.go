@@ -83,9 +83,10 @@ func (c *client) epoch(ctx context.Context, e *epoch) error {
 			continue
 		}
 		e.sent.Add(1)
-		if len(t.txns) >= e.quota {
+		if e.full(len(t.txns)) {
 			e.end()
 		}
+		e.pace(len(t.txns))
 	}
 	if a, ok := c.session.conn.(*adapterConn); ok {
 		if err := a.quiet(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/load/invariant"
@@ -21,6 +22,12 @@ type epoch struct {
 	quota int
 
 	over atomic.Bool
+	// copying: the files of the server are being copied, and the clients are to work until that is through.
+	copying atomic.Bool
+	// short: the epoch can have no more transactions than it is to have.
+	short bool
+	// due: the epoch has lasted long enough.
+	due atomic.Bool
 	// sent counts transactions of clients that do not only read.
 	sent    atomic.Int64
 	ended   chan struct{}
@@ -31,6 +38,8 @@ type epoch struct {
 	differ []difference
 	stop   *harness.StoppedError
 	wrong  [][]string // of a workload without a history
+	// unfit is what backups of files showed before they could be read.
+	unfit []Finding
 	// late says of nodes of which nobody knows how far they are that they had not come to hold the same in time.
 	late []string
 	// invariant is what a workload of that package knows of the epoch; else nil.
@@ -43,6 +52,51 @@ func (e *epoch) end() {
 		e.over.Store(true)
 		close(e.ended)
 	})
+}
+
+// lasted ends an epoch that has lasted long enough, when no copy is being taken.
+func (e *epoch) lasted() {
+	e.due.Store(true)
+	if !e.copying.Load() {
+		e.end()
+	}
+}
+
+// copied lets the epoch end that has waited for a copy.
+func (e *epoch) copied() {
+	e.copying.Store(false)
+	if e.due.Load() {
+		e.end()
+	}
+}
+
+// full says that a client which has recorded n transactions has recorded enough. The epoch is longer where a copy would
+// end with nobody at work: of such a copy little could be wrong.
+func (e *epoch) full(n int) bool {
+	return n >= e.quota && (!e.copying.Load() || e.short || n >= copyLead*e.quota)
+}
+
+const (
+	// copyLead is how many times as long as another one an epoch may become.
+	copyLead = 3
+	// copyPace is how long the second half of an epoch that cannot become longer is to last while a copy is taken.
+	copyPace = 2 * time.Second
+)
+
+// pace has a client that has recorded n transactions save the others for a copy that is being taken, where the epoch
+// cannot become longer.
+func (e *epoch) pace(n int) {
+	half := e.quota / 2
+	if !e.short || n < half {
+		return
+	}
+	end := time.Now().Add(copyPace / time.Duration(half+1))
+	for e.copying.Load() && !e.over.Load() && (n == e.quota-1 || time.Now().Before(end)) {
+		select {
+		case <-e.ended:
+		case <-time.After(lookEvery):
+		}
+	}
 }
 
 // reader is the tape of what happens before the clients begin and when they have
@@ -73,8 +127,9 @@ func (r *run) newEpoch(number int, tapes []*tape) *epoch {
 	e := &epoch{
 		number: number, tapes: tapes, ended: make(chan struct{}),
 		keys:  newKeys(first, limit, size.inUse, size.most),
-		quota: max(1, transactions/r.settings.Clients),
+		quota: max(1, transactions/r.settings.Clients), short: size.longest > 0,
 	}
+	e.copying.Store(r.settings.Backup.Copies())
 	e.running.Add(r.settings.Clients)
 	return e
 }

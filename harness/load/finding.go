@@ -22,6 +22,7 @@ const (
 	KindLog      = "server-log"        // the server wrote of corruption or a failed assertion
 	KindCorrupt  = "table-corrupt"     // the server answers that a table or index is corrupt or gone
 	KindAnswer   = "wrong-answer"      // an answer that no data explains
+	KindBackup   = "backup-unusable"   // a backup that was told to be complete can not be started or read
 )
 
 // Finding is something that the server does not promise, or that was asked about.

@@ -15,6 +15,10 @@ import (
 // are promised to be atomic, against the promise. Where these differ from the
 // transactions as they were sent, the anomalies of the latter are counted, too.
 func (j *judge) isolation(e *epoch, events []event) error {
+	if err := j.copies(e, events); err != nil {
+		return err
+	}
+	events = slices.DeleteFunc(slices.Clone(events), func(e event) bool { return e.t.copied })
 	if j.run.cluster.takesWritesEverywhere() && !j.asked {
 		return j.amongMembers(e, events)
 	}

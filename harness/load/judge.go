@@ -78,10 +78,10 @@ func newJudge(r *run) (*judge, error) {
 	j.nodes = r.cluster.newNodeReports(r.settings.Clients)
 	j.header.Topology, j.header.Nodes = r.cluster.header()
 	if r.settings.Backup != "" {
-		j.header.Nodes = append(j.header.Nodes, kv.Node{Name: backupNode, Role: backupRole})
+		j.header.Nodes = append(j.header.Nodes, kv.Node{Name: string(r.settings.Backup), Role: backupRole})
 	}
 	if !j.asked {
-		j.header.Promised = r.cluster.promisedWhole()
+		j.header.Promised = r.promisedWhole()
 	}
 	if r.workload.kind() == kv.Bank {
 		total := int64(accounts * balance)
@@ -117,6 +117,11 @@ func (j *judge) judge(e *epoch) error {
 	}
 	if err := j.apart(e); err != nil {
 		return err
+	}
+	for _, f := range e.unfit {
+		if err := j.found(f, nil); err != nil {
+			return err
+		}
 	}
 	if len(events) == 0 {
 		return nil

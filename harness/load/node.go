@@ -266,7 +266,7 @@ func (r *run) newTapes() []*tape {
 		tapes[i] = &tape{node: r.cluster.first()}
 	}
 	if r.settings.Backup != "" {
-		tapes[n-2].node = backupNode
+		tapes[n-2].node, tapes[n-2].copied = string(r.settings.Backup), r.settings.Backup.Copies()
 	}
 	if r.cluster == nil {
 		return tapes

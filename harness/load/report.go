@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle/model"
@@ -49,6 +50,13 @@ type Report struct {
 	Withheld string       `json:"not_promised_together,omitempty"`
 	// Backups is how many backups were taken while clients worked; each is a transaction that reads everything.
 	Backups int64 `json:"backups,omitempty"`
+	// Backup is how they were taken; empty: none was. BackupsBeside is how many of them were complete while clients
+	// worked, BackupSeconds how long one took, on average, and BackupReadSeconds how long it took to read it then.
+	Backup            Backup  `json:"backup,omitempty"`
+	BackupsBeside     int64   `json:"backups_beside_clients,omitempty"`
+	BackupSeconds     float64 `json:"backup_seconds,omitempty"`
+	BackupReadSeconds float64 `json:"backup_read_seconds,omitempty"`
+	BackupPromise     string  `json:"promised_of_backups,omitempty"`
 	// Between counts the anomalies between nodes: each node alone shows what its level promises, and no order of the
 	// commits explains what they showed together.
 	Between map[model.Kind]int `json:"anomalies_between_nodes,omitempty"`
@@ -91,7 +99,14 @@ func (j *judge) report() *Report {
 		Epochs: j.checked, CheckSeconds: j.took.Seconds(), Anomalies: j.anomalies, Undecided: j.undecided,
 		Faults: j.faults, Lost: j.lost, Findings: slices.Clone(j.findings), Excluded: j.excluded(),
 	}
-	out.Backups = r.count.backups.Load()
+	if n := r.count.backups.Load(); n > 0 {
+		out.Backup, out.Backups, out.BackupsBeside = r.settings.Backup, n, r.count.backupsBeside.Load()
+		each := func(total int64) float64 { return time.Duration(total / n).Seconds() }
+		out.BackupSeconds, out.BackupReadSeconds = each(r.count.backing.Load()), each(r.count.reading.Load())
+		if r.settings.Backup.Copies() {
+			out.BackupPromise = copyPromises[r.settings.Backup].String()
+		}
+	}
 	if x := r.cluster; x != nil {
 		out.Topology, out.Nodes = x.form, slices.Clone(j.nodes)
 		out.Between = j.forks
@@ -197,7 +212,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	}
 	r.writeNodes(&b)
 	if r.Backups > 0 {
-		fmt.Fprintf(&b, "%d backups, each a transaction that read everything\n", r.Backups)
+		r.writeBackups(&b)
 	}
 	if len(r.Anomalies) > 0 {
 		fmt.Fprintf(&b, "anomalies of the transactions as they were sent: %s\n", joined(r.Anomalies))

@@ -344,7 +344,7 @@ func (r *run) epochs(channels []chan *epoch, free <-chan []*tape, recorded chan<
 			e.running.Add(1)
 			go r.backups(e)
 		}
-		timer := time.AfterFunc(epochTime, e.end)
+		timer := time.AfterFunc(epochTime, e.lasted)
 		select {
 		case <-e.ended:
 		case <-r.stopped:

@@ -14,7 +14,10 @@ type counts struct {
 	ok, fail, info atomic.Int64
 	given          atomic.Int64 // of fail: rolled back as planned
 	faults         atomic.Int64
-	backups        atomic.Int64
+	// Of backups: how many, how many were complete while clients worked, and the nanoseconds that they took, and then
+	// that it took until they were read.
+	backups, backupsBeside atomic.Int64
+	backing, reading       atomic.Int64
 
 	mu         sync.Mutex
 	codes      map[code]int64
@@ -22,6 +25,16 @@ type counts struct {
 }
 
 func (c *counts) all() int64 { return c.ok.Load() + c.fail.Load() + c.info.Load() }
+
+// backedUp counts a backup: how long it took, and its reading then; beside: clients worked until it was complete.
+func (c *counts) backedUp(took, read time.Duration, beside bool) {
+	c.backups.Add(1)
+	c.backing.Add(int64(took))
+	c.reading.Add(int64(read))
+	if beside {
+		c.backupsBeside.Add(1)
+	}
+}
 
 func (c *counts) aborted(s kv.Status, by code) {
 	if s == kv.Info {

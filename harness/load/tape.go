@@ -12,11 +12,12 @@ import (
 // recorded; a tape is used again when its epoch was checked.
 type tape struct {
 	// node names the one whose answers are on the tape, replica says that it only reads; empty: there is one server.
-	node    string
-	replica bool
-	txns    []recorded
-	ops     []kv.RecordOp
-	how     []manner // beside ops
+	// copied: they are those of servers on copies of the files of that.
+	node            string
+	replica, copied bool
+	txns            []recorded
+	ops             []kv.RecordOp
+	how             []manner // beside ops
 	// values holds the lists of reads. It is replaced when it is full, so that
 	// lists in it stay where they are.
 	values []kv.Value

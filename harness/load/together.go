@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle/graph"
 	"github.com/txnfuzz/txnfuzz/oracle/infer"
@@ -119,10 +120,16 @@ func changing(r kv.Record) []kv.RecordOp {
 	return out
 }
 
-// promisedWhole names what is promised of transactions on all nodes as they were sent, where that is less than what the
-// level promises on one server; nil: it is not.
-func (x *cluster) promisedWhole() []string {
+// promisedWhole names what is promised of all transactions of a history as they were sent, where that is less than what
+// the level promises on one server; nil: it is not.
+func (r *run) promisedWhole() []string {
+	x := r.cluster
 	switch {
+	case x == nil && r.settings.Backup.Copies():
+		if r.settings.Level == corpus.ReadUncommitted {
+			return []string{string(model.ReadUncommitted)}
+		}
+		return []string{string(model.ReadCommitted)}
 	case x == nil || x.promise.order == primaryOrder:
 		return nil
 	case len(x.promise.models) == 0 || slices.Contains(x.promise.models, model.ReadUncommitted):
@@ -139,7 +146,7 @@ func (j *judge) between(e *epoch, events []event) (decided bool, err error) {
 		return true, nil
 	}
 	if models := x.promise.order.models(j.promise, x.promise.fresh); models != nil {
-		found, decided, err := j.held(e, j.states(events), models, nil)
+		found, decided, err := j.held(e, j.states(events), models, nil, betweenNodes, x.promised())
 		if found || err != nil || x.promise.order == primaryOrder {
 			return decided, err
 		}
@@ -148,9 +155,11 @@ func (j *judge) between(e *epoch, events []event) (decided bool, err error) {
 	if err := j.countBetween(records); err != nil || len(x.promise.models) == 0 {
 		return false, err
 	}
-	_, decided, err = j.held(e, records, x.promise.models, x.promise.also)
+	_, decided, err = j.held(e, records, x.promise.models, x.promise.also, betweenNodes, x.promised())
 	return decided, err
 }
+
+const betweenNodes = "between nodes"
 
 // countBetween counts the anomalies of what is atomic on one node, on all nodes together: there is no order of the
 // commits that explains what the nodes showed.
@@ -177,8 +186,11 @@ func (j *judge) countBetween(records []kv.Record) error {
 }
 
 // held checks records against models that nodes together are promised to satisfy, and says whether it found anything, and
-// whether all could be decided. Kinds in also are findings, too.
-func (j *judge) held(e *epoch, records []kv.Record, models []model.Model, also []model.Kind) (found, decided bool, err error) {
+// whether all could be decided. Kinds in also are findings, too. where stands before what could not be decided, promised
+// says what is promised.
+func (j *judge) held(
+	e *epoch, records []kv.Record, models []model.Model, also []model.Kind, where, promised string,
+) (found, decided bool, err error) {
 	asked := models
 	for _, k := range also {
 		for _, m := range model.ForbiddenBy(k) {
@@ -195,10 +207,10 @@ func (j *judge) held(e *epoch, records []kv.Record, models []model.Model, also [
 	for _, m := range models {
 		if result.Verdicts[m] == infer.Undecided {
 			decided = false
-			j.doubt(fmt.Sprintf("between nodes, %s: %s", m, result.Reasons[m]))
+			j.doubt(fmt.Sprintf("%s, %s: %s", where, m, result.Reasons[m]))
 		}
 	}
-	found, err = j.tell(e, result, records, models, also, j.run.cluster.promised())
+	found, err = j.tell(e, result, records, models, also, promised)
 	return found, decided, err
 }
 

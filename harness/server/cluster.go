@@ -33,7 +33,7 @@ type cluster struct {
 	port     int    // where other clients reach it; 0: nowhere
 	password string // of those
 	// extra are parameters of its part in a topology, which take the place of others; behind is the server that it is a
-	// standby of, nil if it is none; sends says that a standby may connect.
+	// standby of, nil if it is none; sends says that a standby or a backup may connect.
 	extra  []setting
 	behind *cluster
 	sends  bool
@@ -74,6 +74,7 @@ func openCluster(ctx context.Context, target string, o harness.Options) (harness
 	}
 	return beginCluster(ctx, &cluster{
 		spec: s, in: in, parent: o.Dir, durable: o.Durable, power: o.PowerLoss, port: o.Port,
+		sends: o.Copied, extra: copiedSettings(o),
 	}, o)
 }
 

@@ -18,28 +18,35 @@ var (
 	_ harness.Dumping = (*cluster)(nil)
 )
 
-// dumpPrograms are the vendors' programs, the first that is there counts, and the package of Debian that has them.
-var dumpPrograms = map[history.DBMS]struct {
-	names []string
-	of    string
-}{
+// dumpPrograms are the vendors' programs that dump.
+var dumpPrograms = map[history.DBMS]beside{
 	history.MySQL:      {[]string{"mysqldump"}, "mysql-client-core"},
-	history.MariaDB:    {[]string{"mariadb-dump"}, "mariadb-client"},
-	history.PostgreSQL: {[]string{"pg_dump"}, "postgresql-client"},
+	history.MariaDB:    {[]string{"mariadb-dump"}, "mariadb-client (scripts/servers mariadb:11.8 has it)"},
+	history.PostgreSQL: {[]string{"pg_dump"}, postgresPackage},
 }
 
-// dumper returns the command of the program that dumps, with the private loader before it if it lies in the same root
-// as the server.
-func (in installation) dumper() ([]string, error) {
-	p := dumpPrograms[in.family]
+// beside is a program of the vendor's that comes with a server, or near it.
+type beside struct {
+	names []string // the first that is there counts
+	of    string   // the package of Debian that has the program
+}
+
+// client returns the command of a program: beside the server, with the private loader before the program if both lie in
+// the same root, or on the PATH.
+func (in installation) client(p beside) ([]string, error) {
 	for _, name := range p.names {
-		beside := filepath.Dir(in.binary)
-		for _, folder := range []string{beside, filepath.Join(beside, "..", "bin")} {
+		near := filepath.Dir(in.binary)
+		for _, folder := range []string{near, filepath.Join(near, "..", "bin")} {
 			if file, err := exec.LookPath(filepath.Join(folder, name)); err == nil {
 				if len(in.command) > 1 {
 					return append(in.command[:len(in.command)-1:len(in.command)-1], file), nil
 				}
 				return []string{file}, nil
+			}
+		}
+		if in.family == history.PostgreSQL {
+			if command := in.unpackedClient(name); command != nil {
+				return command, nil
 			}
 		}
 		if file, err := exec.LookPath(name); err == nil {
@@ -49,6 +56,37 @@ func (in installation) dumper() ([]string, error) {
 	return nil, fmt.Errorf("there is no %s beside %s, and none on the PATH: it is in package %s",
 		strings.Join(p.names, " or "), in.binary, p.of)
 }
+
+// postgresClient is what scripts/servers installs of PostgreSQL's programs for clients, of which the npm package has
+// none. They work with older servers, too. https://www.postgresql.org/docs/current/app-pgbasebackup.html
+const (
+	postgresClient  = "18"
+	postgresPackage = "postgresql-client (scripts/servers pg-client:" + postgresClient + " has it)"
+)
+
+// unpackedClient returns the command of such a program; nil: it is not installed, or older than the server.
+func (in installation) unpackedClient(name string) []string {
+	if history.VersionNumbers(in.version)[0] > history.VersionNumbers(postgresClient)[0] {
+		return nil
+	}
+	cache, err := cacheFolder()
+	if err != nil {
+		return nil
+	}
+	root := filepath.Join(cache, "servers", "pg-client-"+postgresClient)
+	file, err := exec.LookPath(filepath.Join(root, "usr/lib/postgresql", postgresClient, "bin", name))
+	if err != nil {
+		return nil
+	}
+	loader, libs, err := loaderOf(root)
+	if err != nil {
+		return nil
+	}
+	return withLoader(loader, libs, file)
+}
+
+// dumper returns the command of the program that dumps.
+func (in installation) dumper() ([]string, error) { return in.client(dumpPrograms[in.family]) }
 
 // CanDump implements harness.Dumping.
 func (b *private) CanDump() error { _, err := b.in.dumper(); return err }

@@ -62,6 +62,9 @@ func (k innodb) command(b *private, dir string) ([]string, error) {
 	if b.durable {
 		command = append(command, b.in.durable()...)
 	}
+	if b.copied {
+		command = append(command, copiedLogs[b.in.family]...)
+	}
 	if b.power {
 		command = append(command, powerArguments[b.in.family]...)
 	}

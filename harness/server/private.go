@@ -32,6 +32,7 @@ type private struct {
 	parent   string   // where the instances' folders go
 	durable  bool     // keeps what it acknowledged when it is killed
 	power    bool     // can lose its power, too
+	copied   bool     // is to be copied while it works
 	port     int      // where other clients reach it; 0: nowhere
 	extra    []string // arguments of its part in a topology
 	part     part     // what else a topology has it do
@@ -87,7 +88,7 @@ func newPrivate(ctx context.Context, s spec, o harness.Options, extra []string) 
 		return nil, err
 	}
 	b := &private{spec: s, in: in, template: template, parent: o.Dir, durable: o.Durable, power: o.PowerLoss,
-		port: o.Port, extra: extra}
+		copied: o.Copied, port: o.Port, extra: extra}
 	if err := b.begin(ctx); err != nil {
 		return nil, err
 	}
