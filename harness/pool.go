@@ -53,6 +53,12 @@ type PoolOptions struct {
 	InFlight string
 	// AllowKill lets cases with KILL run on a server of others, a Tenant's.
 	AllowKill bool
+	// ReplicaPromise is what the primary's replica promises to show: what sessions on it read while a case runs is in the
+	// History then. nil: nothing is read there.
+	ReplicaPromise *history.ReplicaPromise
+	// ReadEvery is of how many cases the tables of one are read on the replica, which the text of a case decides; default
+	// 1.
+	ReadEvery int
 	// Declared is what histories tell of their server beside what the server tells of itself.
 	Declared *history.Declared
 
@@ -167,6 +173,9 @@ type Stats struct {
 	// Replicated counts the cases whose tables were compared with those of a replica, Unsafe the statements in cases of
 	// which the server told that their form in the binary log is unsafe.
 	Replicated, Unsafe int64
+	// Watched counts the cases that were read on the replica, Reads those reads, and Refused the ones among them that it
+	// answered with an error.
+	Watched, Reads, Refused int64
 	// Prepared counts the statements of cases that were prepared, executed and closed, Executed those whose session kept
 	// them prepared, Unprepared those that were to be prepared and went as text, since the server cannot.
 	Prepared, Executed, Unprepared int64
@@ -176,7 +185,7 @@ type Stats struct {
 
 type counters struct {
 	cases, statements, waits, asks, known, timed, made, reused, agreed, replicated, unsafe atomic.Int64
-	prepared, executed, unprepared                                                         atomic.Int64
+	prepared, executed, unprepared, watched, reads, refused                                atomic.Int64
 	phases                                                                                 phaseSums
 }
 
@@ -188,6 +197,7 @@ func (p *Pool) Stats() Stats {
 		WaitKnown: time.Duration(c.known.Load()), WaitsTimed: c.timed.Load(),
 		Provisioned: c.made.Load(), Reused: c.reused.Load(), Agreed: c.agreed.Load(),
 		Prepared: c.prepared.Load(), Executed: c.executed.Load(), Unprepared: c.unprepared.Load(),
+		Watched: c.watched.Load(), Reads: c.reads.Load(), Refused: c.refused.Load(),
 		Replicated: c.replicated.Load(), Unsafe: c.unsafe.Load(), Phases: c.phases.load(),
 	}
 }
@@ -327,6 +337,7 @@ func (p *Pool) run(ctx context.Context, c *corpus.Case, levels Levels, tables pa
 	s.clean = (tables == truncated || tables == shown || s.leftovers) && p.server.DBMS != history.TiDB
 	s.shown = tables == shown
 	s.refill = s.refill && tables != brandNew
+	s.reads = s.readable(c, p.server.DBMS) && s.key()%uint64(max(1, p.opt.ReadEvery)) == 0
 	if s.shown {
 		if err := w.rehearse(ctx, c, levels); err != nil {
 			return nil, err

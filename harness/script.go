@@ -124,6 +124,8 @@ type script struct {
 	timed bool
 	// protocol is how the statements of the sessions are sent.
 	protocol protocol.Protocol
+	// reads says that its tables are read on the replica while it runs.
+	reads bool
 	// kill is the first KILL of the case, "" if it has none.
 	kill string
 }

@@ -28,6 +28,7 @@ type worker struct {
 	sessions map[int]*connection
 	prober   Prober
 	behind   *behind   // nil where there is no replica
+	readers  *readers  // nil where there is no replica to read on
 	sides    []*remote // the members of a cluster; nil until they are needed
 	unsafe   []int     // statements of the case that runs that the server calls unsafe in its binary log
 	holds    Holder    // nil until a statement is to be held
@@ -69,6 +70,9 @@ func (w *worker) open(ctx context.Context) (err error) {
 		return errors.Join(fmt.Errorf("open prober: %w", err), w.flight.remove())
 	}
 	if w.behind, err = w.pool.follow(ctx); err != nil {
+		return errors.Join(err, w.close())
+	}
+	if w.readers, err = w.pool.watchReplica(ctx); err != nil {
 		return errors.Join(err, w.close())
 	}
 	return nil
@@ -301,7 +305,9 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 	if err != nil {
 		return err
 	}
-	if err := w.drive(ctx, dog, s, p, h, submit); err != nil || h.End != history.Complete {
+	reading, err := w.drive(ctx, dog, s, p, h, submit)
+	defer func() { reading.close(w, h, err) }()
+	if err != nil || h.End != history.Complete {
 		return err
 	}
 	defer w.charge(ReadBack, time.Now())
@@ -338,12 +344,12 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 }
 
 // drive runs the statements of a case when it is its turn, and leaves no session in
-// a transaction.
-func (w *worker) drive(ctx context.Context, dog *time.Timer, s *script, p *provisioned, h *history.History, submit func(*run, context.Context) error) (err error) {
+// a transaction. What goes on on the replica is returned; nil: nothing does.
+func (w *worker) drive(ctx context.Context, dog *time.Timer, s *script, p *provisioned, h *history.History, submit func(*run, context.Context) error) (g *reading, err error) {
 	select {
 	case <-w.pool.turn:
 	case <-ctx.Done():
-		return fmt.Errorf("run a case: %w", ctx.Err())
+		return nil, fmt.Errorf("run a case: %w", ctx.Err())
 	}
 	defer func() { w.pool.turn <- struct{}{} }()
 	dog.Reset(w.longest())
@@ -354,7 +360,7 @@ func (w *worker) drive(ctx context.Context, dog *time.Timer, s *script, p *provi
 		err = o.BeginCase(ctx, s.key(), r.ids())
 		w.charge(Ask, begun)
 		if err != nil {
-			return lostUnlessCancelled(ctx, fmt.Errorf("prepare the server for a case: %w", err))
+			return nil, lostUnlessCancelled(ctx, fmt.Errorf("prepare the server for a case: %w", err))
 		}
 		defer func() {
 			begun := time.Now()
@@ -368,8 +374,12 @@ func (w *worker) drive(ctx context.Context, dog *time.Timer, s *script, p *provi
 	r.watch()
 	if s.shown {
 		if err := w.show(p, r); err != nil {
-			return err
+			return nil, err
 		}
+	}
+	if s.reads && w.readers != nil {
+		g = w.readers.begin(ctx, p, h.Initial, w)
+		r.reading = g
 	}
 	begun := time.Now()
 	err = submit(r, ctx)
@@ -380,9 +390,9 @@ func (w *worker) drive(ctx context.Context, dog *time.Timer, s *script, p *provi
 	}
 	if err != nil || h.End != history.Complete {
 		p.dirty = true
-		return errors.Join(err, w.kill(r), r.rollBackPrepared())
+		return g, errors.Join(err, w.kill(r), r.rollBackPrepared())
 	}
-	return errors.Join(r.rollBack(), r.rollBackPrepared())
+	return g, errors.Join(r.rollBack(), r.rollBackPrepared())
 }
 
 // show has each session come across the tables, without a look at their rows.
@@ -473,6 +483,9 @@ func (w *worker) close() error {
 	}
 	if w.behind != nil {
 		errs = append(errs, w.behind.close())
+	}
+	if w.readers != nil {
+		errs = append(errs, w.readers.close())
 	}
 	errs = append(errs, w.leaveMembers())
 	return errors.Join(append(errs, w.mail.close(), w.prober.Close(), w.flight.remove())...)
