@@ -12,7 +12,7 @@ func (r *run) seeState() error {
 		return nil
 	}
 	if commits := r.committed(); len(commits) > 0 {
-		tables, err := r.w.readAll(g.p, g.p.tables)
+		tables, err := r.w.readAll(r.tables, r.tables.tables)
 		if err != nil {
 			return err
 		}

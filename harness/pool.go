@@ -56,9 +56,6 @@ type PoolOptions struct {
 	// ReplicaPromise is what the primary's replica promises to show: what sessions on it read while a case runs is in the
 	// History then. nil: nothing is read there.
 	ReplicaPromise *history.ReplicaPromise
-	// ReadEvery is of how many cases the tables of one are read on the replica, which the text of a case decides; default
-	// 1.
-	ReadEvery int
 	// Declared is what histories tell of their server beside what the server tells of itself.
 	Declared *history.Declared
 
@@ -292,21 +289,31 @@ func (p *Pool) Server() history.Server { return p.server }
 // open is rolled back first. It is absent from a history that ended Stuck.
 func (p *Pool) Run(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
 	if p.opt.Clean {
-		return p.run(ctx, c, levels, truncated, (*run).observe)
+		return p.run(ctx, c, levels, truncated, (*run).watched)
 	}
-	return p.run(ctx, c, levels, refilled, (*run).observe)
+	return p.run(ctx, c, levels, refilled, (*run).watched)
+}
+
+// RunSampled is Run for one of many cases: while one of readEvery cases runs, which its text decides, its tables are read
+// on the replica.
+func (p *Pool) RunSampled(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
+	tables := refilled
+	if p.opt.Clean {
+		tables = truncated
+	}
+	return p.run(ctx, c, levels, tables, (*run).sampled)
 }
 
 // RunFresh is Run in a database that is made for this one run and dropped behind
 // it, which costs up to 100 ms: no table of it has held anything before.
 func (p *Pool) RunFresh(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
-	return p.run(ctx, c, levels, brandNew, (*run).observe)
+	return p.run(ctx, c, levels, brandNew, (*run).watched)
 }
 
 // RunClean is Run on truncated tables, see PoolOptions.Clean: for a history
 // that is to be repeated.
 func (p *Pool) RunClean(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
-	return p.run(ctx, c, levels, truncated, (*run).observe)
+	return p.run(ctx, c, levels, truncated, (*run).watched)
 }
 
 // past is what the tables of a run may have held before it.
@@ -337,7 +344,7 @@ func (p *Pool) run(ctx context.Context, c *corpus.Case, levels Levels, tables pa
 	s.clean = (tables == truncated || tables == shown || s.leftovers) && p.server.DBMS != history.TiDB
 	s.shown = tables == shown
 	s.refill = s.refill && tables != brandNew
-	s.reads = s.readable(c, p.server.DBMS) && s.key()%uint64(max(1, p.opt.ReadEvery)) == 0
+	s.readable = s.known(c, p.server.DBMS)
 	if s.shown {
 		if err := w.rehearse(ctx, c, levels); err != nil {
 			return nil, err

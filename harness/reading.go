@@ -102,13 +102,36 @@ type reading struct {
 	by    [][]history.ReplicaRead
 }
 
-// idleRead is after how long a session reads once more that has seen all that there is.
-const idleRead = 2 * time.Millisecond
+const (
+	// idleRead is after how long a session reads once more that has seen all that there is, hurriedRead one that has not.
+	// Without a pause it took the processors that the replica applies changes with: twice as long for as many states.
+	idleRead    = 5 * time.Millisecond
+	hurriedRead = 300 * time.Microsecond
+	// readEvery is of how many cases one is read, where there are many.
+	readEvery = 2
+)
 
-// readable says that the states of a case are known by its tables: none of these is made, changed or emptied on the way,
+// watched is observe while sessions on the replica, if there is one, read the tables of the case.
+func (r *run) watched(ctx context.Context) error {
+	if r.s.readable && r.w.readers != nil {
+		r.reading = r.w.readers.begin(ctx, r.tables, r.h.Initial, r.w)
+		r.w.reading = r.reading
+	}
+	return r.observe(ctx)
+}
+
+// sampled is watched for one of readEvery cases, and observe for the others.
+func (r *run) sampled(ctx context.Context) error {
+	if r.s.key()%readEvery == 0 {
+		return r.watched(ctx)
+	}
+	return r.observe(ctx)
+}
+
+// known says that the states of a case are known by its tables: none of these is made, changed or emptied on the way,
 // which commits by itself and fails the snapshots of others, and all of them have transactions. Nothing is known of what
 // comes first in a case with a statement that is held.
-func (s *script) readable(c *corpus.Case, dbms history.DBMS) bool {
+func (s *script) known(c *corpus.Case, dbms history.DBMS) bool {
 	if held, _ := c.Held(); held >= 0 || s.traits&altersSchema != 0 || s.database != "" {
 		return false
 	}
@@ -154,28 +177,23 @@ func (r *readers) begin(ctx context.Context, p *provisioned, initial []history.T
 
 // session reads until it is told to stop.
 func (g *reading) session(ctx context.Context, i int) {
-	idle := time.NewTimer(idleRead)
-	defer idle.Stop()
+	next := time.NewTimer(idleRead)
+	defer next.Stop()
 	for {
 		content, ok := g.read(ctx, i)
 		if !ok {
 			return
 		}
-		hurry := content >= 0 && (!g.settled.Load() || int64(content) != g.newest.Load())
-		select {
-		case <-g.stop:
-			return
-		default:
+		pause := idleRead
+		if content >= 0 && g.settled.Load() && int64(content) != g.newest.Load() {
+			pause = hurriedRead
 		}
-		if hurry {
-			continue
-		}
-		idle.Reset(idleRead)
+		next.Reset(pause)
 		select {
 		case <-g.stop:
 			return
 		case <-g.wakes[i]:
-		case <-idle.C:
+		case <-next.C:
 		}
 	}
 }

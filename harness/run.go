@@ -69,6 +69,8 @@ type run struct {
 	altered bool
 	// reading is what goes on on the replica meanwhile; nil: nothing does.
 	reading *reading
+	// tables are those of the case.
+	tables *provisioned
 	// own are the names that stand for those of the case; nil: it has had none yet.
 	own *ownNames
 }

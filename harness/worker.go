@@ -29,6 +29,7 @@ type worker struct {
 	prober   Prober
 	behind   *behind   // nil where there is no replica
 	readers  *readers  // nil where there is no replica to read on
+	reading  *reading  // of the case that runs; nil: nothing is read
 	sides    []*remote // the members of a cluster; nil until they are needed
 	unsafe   []int     // statements of the case that runs that the server calls unsafe in its binary log
 	holds    Holder    // nil until a statement is to be held
@@ -305,8 +306,11 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 	if err != nil {
 		return err
 	}
-	reading, err := w.drive(ctx, dog, s, p, h, submit)
-	defer func() { reading.close(w, h, err) }()
+	err = w.drive(ctx, dog, s, p, h, submit)
+	defer func() {
+		w.reading.close(w, h, err)
+		w.reading = nil
+	}()
 	if err != nil || h.End != history.Complete {
 		return err
 	}
@@ -344,23 +348,24 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 }
 
 // drive runs the statements of a case when it is its turn, and leaves no session in
-// a transaction. What goes on on the replica is returned; nil: nothing does.
-func (w *worker) drive(ctx context.Context, dog *time.Timer, s *script, p *provisioned, h *history.History, submit func(*run, context.Context) error) (g *reading, err error) {
+// a transaction.
+func (w *worker) drive(ctx context.Context, dog *time.Timer, s *script, p *provisioned, h *history.History, submit func(*run, context.Context) error) (err error) {
 	select {
 	case <-w.pool.turn:
 	case <-ctx.Done():
-		return nil, fmt.Errorf("run a case: %w", ctx.Err())
+		return fmt.Errorf("run a case: %w", ctx.Err())
 	}
 	defer func() { w.pool.turn <- struct{}{} }()
 	dog.Reset(w.longest())
 	r := newRun(w, s, h)
+	r.tables = p
 	w.unsafe = nil
 	if o, ok := w.prober.(CaseObserver); ok {
 		begun := time.Now()
 		err = o.BeginCase(ctx, s.key(), r.ids())
 		w.charge(Ask, begun)
 		if err != nil {
-			return nil, lostUnlessCancelled(ctx, fmt.Errorf("prepare the server for a case: %w", err))
+			return lostUnlessCancelled(ctx, fmt.Errorf("prepare the server for a case: %w", err))
 		}
 		defer func() {
 			begun := time.Now()
@@ -374,12 +379,8 @@ func (w *worker) drive(ctx context.Context, dog *time.Timer, s *script, p *provi
 	r.watch()
 	if s.shown {
 		if err := w.show(p, r); err != nil {
-			return nil, err
+			return err
 		}
-	}
-	if s.reads && w.readers != nil {
-		g = w.readers.begin(ctx, p, h.Initial, w)
-		r.reading = g
 	}
 	begun := time.Now()
 	err = submit(r, ctx)
@@ -390,9 +391,9 @@ func (w *worker) drive(ctx context.Context, dog *time.Timer, s *script, p *provi
 	}
 	if err != nil || h.End != history.Complete {
 		p.dirty = true
-		return g, errors.Join(err, w.kill(r), r.rollBackPrepared())
+		return errors.Join(err, w.kill(r), r.rollBackPrepared())
 	}
-	return g, errors.Join(r.rollBack(), r.rollBackPrepared())
+	return errors.Join(r.rollBack(), r.rollBackPrepared())
 }
 
 // show has each session come across the tables, without a look at their rows.
