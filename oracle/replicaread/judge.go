@@ -22,7 +22,7 @@ func Judge(h *history.History) Ruling {
 	if r == nil || len(r.States) == 0 || h.End != history.Complete || h.Held() || h.Silent() {
 		return Ruling{}
 	}
-	j := &judge{h: h, r: r}
+	j := newJudge(h)
 	out := Ruling{Reads: len(r.Reads)}
 	for _, reads := range bySession(r.Reads) {
 		undecided, wrong := 0, (*history.WrongRead)(nil)
@@ -53,11 +53,27 @@ func bySession(reads []history.ReplicaRead) (out [][]history.ReplicaRead) {
 type judge struct {
 	h *history.History
 	r *history.ReplicaReads
+	// places are those in the primary's history where a read may lie, in their order.
+	places []place
 }
 
-// A place is where in the primary's history a read may lie: 2k is the state k, and 2k-1 what nobody saw between the
-// states k-1 and k.
-type place = int
+// place is a state in which the primary was seen, or one that came before that state, behind the one before it, and that
+// nobody saw: there are as many as statements that may have committed then, but for the last.
+type place struct {
+	state int
+	seen  bool
+}
+
+func newJudge(h *history.History) *judge {
+	j := &judge{h: h, r: h.Reads}
+	for k, s := range j.r.States {
+		for range len(s.Commits) - 1 {
+			j.places = append(j.places, place{state: k})
+		}
+		j.places = append(j.places, place{k, true})
+	}
+	return j
+}
 
 // none says that there is no such place.
 const none = -1
@@ -66,11 +82,18 @@ const none = -1
 func (j *judge) ordered(reads []history.ReplicaRead) (undecided int, wrong *history.WrongRead) {
 	// The session is at the place seen at the least if each read is taken for a state that was seen where it can be, and
 	// at least where states that nobody saw are made use of. The earliest is the best: it leaves most to those that follow.
-	seen, least := place(0), place(0)
+	seen, least, at := 0, 0, 0
 	for i, read := range reads {
-		first, last := j.least(read), j.last(read)
-		at := j.exactly(read, max(seen, first), last)
-		least = j.earliest(read, max(least, first), last)
+		first, last := j.first(read), j.last(read)
+		stays := i > 0 && reads[i-1].Content == read.Content && least >= first && least <= last
+		if !stays {
+			taken := none
+			if i > 0 {
+				taken = least
+			}
+			least = j.earliest(read, max(least, first), last, taken)
+		}
+		at = j.exactly(read, max(seen, first), last)
 		switch {
 		case least == none:
 			return undecided, j.wrong(reads, i)
@@ -84,54 +107,49 @@ func (j *judge) ordered(reads []history.ReplicaRead) (undecided int, wrong *hist
 	return undecided, nil
 }
 
-// exactly returns the first state from a place to another that is what was read.
-func (j *judge) exactly(read history.ReplicaRead, first, last place) place {
-	for k := range j.r.States {
-		if at := 2 * k; at >= first && at <= last && j.r.States[k].Content == read.Content {
+// exactly returns the first place from one to another where the primary was seen to hold what was read.
+func (j *judge) exactly(read history.ReplicaRead, first, last int) int {
+	for at := first; at <= last && at < len(j.places); at++ {
+		if p := j.places[at]; p.seen && j.r.States[p.state].Content == read.Content {
 			return at
 		}
 	}
 	return none
 }
 
-// earliest is exactly where a state that nobody saw is anything.
-func (j *judge) earliest(read history.ReplicaRead, first, last place) place {
-	at := j.exactly(read, first, last)
-	for k := 1; k < len(j.r.States); k++ {
-		if between := 2*k - 1; j.several(k) && between >= first && between <= last && (at == none || between < at) {
-			return between
+// earliest is exactly where a state that nobody saw is anything but that in the place taken, which was something else.
+func (j *judge) earliest(read history.ReplicaRead, first, last, taken int) int {
+	for at := first; at <= last && at < len(j.places); at++ {
+		p := j.places[at]
+		if !p.seen && at != taken || p.seen && j.r.States[p.state].Content == read.Content {
+			return at
 		}
 	}
-	return at
+	return none
 }
 
-// several says that several statements may have committed between a state and the one before it.
-func (j *judge) several(k int) bool { return len(j.r.States[k].Commits) > 1 }
-
 // last is the last place that a read can have seen: the statements behind that were not yet sent.
-func (j *judge) last(read history.ReplicaRead) place {
-	last := 0
-	for k := 1; k < len(j.r.States); k++ {
-		if j.r.States[k].Begun <= read.Until {
-			last = 2 * k
+func (j *judge) last(read history.ReplicaRead) (last int) {
+	for at, p := range j.places {
+		if p.state == 0 || j.r.States[p.state].Begun <= read.Until {
+			last = at
 		}
 	}
 	return last
 }
 
-// least is the first place that a read must have seen: what had been acknowledged before it began, if that is promised.
-func (j *judge) least(read history.ReplicaRead) place {
-	least := 0
+// first is the first place that a read must have seen: what had been acknowledged before it began, if that is promised.
+func (j *judge) first(read history.ReplicaRead) (first int) {
 	if !j.r.Promise.Fresh {
-		return least
+		return 0
 	}
-	for k := 1; k < len(j.r.States); k++ {
-		answered := func(at int) bool { r := j.h.Stmts[at].Return; return r > 0 && r <= read.From }
-		if !slices.ContainsFunc(j.r.States[k].Commits, func(at int) bool { return !answered(at) }) {
-			least = 2 * k
+	for at, p := range j.places {
+		open := func(at int) bool { r := j.h.Stmts[at].Return; return r == 0 || r > read.From }
+		if p.seen && !slices.ContainsFunc(j.r.States[p.state].Commits, open) {
+			first = at
 		}
 	}
-	return least
+	return first
 }
 
 // wrong tells what is wrong with the read of a session with an index.
@@ -145,15 +163,15 @@ func (j *judge) wrong(reads []history.ReplicaRead, i int) *history.WrongRead {
 		out.States = append(out.States, fmt.Sprintf("%d. %s%s", k+1, j.r.Contents[s.Content], j.behind(k)))
 	}
 	// Places that are right but for one thing.
-	last, least := j.last(read), j.least(read)
-	switch whenever := j.exactly(read, 0, 2*len(j.r.States)); {
+	first, last := j.first(read), j.last(read)
+	switch whenever := j.exactly(read, 0, len(j.places)); {
 	case whenever == none && j.torn(read.Content):
 		out.Shape = history.ReadTorn
 	case whenever == none:
 		out.Shape = history.ReadNoState
 	case j.exactly(read, 0, last) == none:
 		out.Shape = history.ReadEarly
-	case j.exactly(read, least, last) == none:
+	case j.exactly(read, first, last) == none:
 		out.Shape = history.ReadStale
 	default:
 		out.Shape = history.ReadBack

@@ -42,7 +42,7 @@ func (j *judge) unordered(reads []history.ReplicaRead) (undecided int, wrong *hi
 		changes[k] = bagOf(j.content(k)).less(bagOf(j.content(k - 1)))
 	}
 	for i, read := range reads {
-		last := j.last(read) / 2
+		last := j.places[j.last(read)].state
 		if last > mostUnordered {
 			undecided++
 			continue
@@ -66,7 +66,7 @@ func (j *judge) unordered(reads []history.ReplicaRead) (undecided int, wrong *hi
 // unseen says that up to a state there were some that nobody saw.
 func (j *judge) unseen(last int) bool {
 	for k := 1; k <= last; k++ {
-		if j.several(k) {
+		if len(j.r.States[k].Commits) > 1 {
 			return true
 		}
 	}
