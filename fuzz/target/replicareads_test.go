@@ -16,6 +16,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/harness/lying"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -141,6 +142,63 @@ func (m *misled) untilRead(ctx context.Context, conn *sql.Conn) error {
 		}
 	}
 	return err
+}
+
+// misordered is a primary whose sessions pass through a lie.
+type misordered struct {
+	harness.Wired
+	pair harness.Replicated
+}
+
+func (m *misordered) Topology() harness.Topology { return m.pair.Topology() }
+
+func (m *misordered) Follow(ctx context.Context) (harness.Follower, error) { return m.pair.Follow(ctx) }
+
+func (m *misordered) Rebuild(ctx context.Context) error { return m.pair.Rebuild(ctx) }
+
+// TestMisorderedReplica looks that a replica is found out which applies the transactions of a case in another order than
+// the primary did. The first takes it longest.
+func TestMisorderedReplica(t *testing.T) {
+	const rows, changes = 100, 15
+	var all []string
+	for i := range rows {
+		all = append(all, fmt.Sprintf("(%d, 1)", i))
+	}
+	c := targettest.Case(t, `
+/* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
+/* tx1 */ BEGIN;
+/* tx1 */ INSERT INTO t VALUES `+strings.Join(all, ", ")+`;
+`+strings.Repeat("/* tx1 */ UPDATE t SET b = b + 1;\n", changes)+`
+/* tx2 */ BEGIN;
+/* tx2 */ INSERT INTO t VALUES (1000, 1);
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;
+`)
+	for _, server := range targettest.Among(t, "mariadb:11.8") {
+		var liar *lying.Backend
+		name := "misordered"
+		harness.Register(name, func(ctx context.Context, _ string, o harness.Options) (harness.Backend, error) {
+			b, err := harness.Open(ctx, server+",replica=row,workers=4", o)
+			if err != nil {
+				return nil, err
+			}
+			liar = lying.Through(b, lying.Misordered(64))
+			return &misordered{liar, b.(harness.Replicated)}, nil
+		}, nil)
+		on := targettest.Open(t, name, target.Options{})
+		for n := range 200 {
+			r := on.Judge(t.Context(), c, target.LevelsFor(c, corpus.ReadCommitted))
+			if r.Err != nil {
+				t.Fatal(r.Err)
+			}
+			if r.Verdict.Kind != oracle.ReplicaRead {
+				continue
+			}
+			t.Logf("found in run %d: %s", n+1, r.Verdict.Fingerprint)
+			return
+		}
+		t.Errorf("not found; told %d times, %+v", liar.Told(), on.Replicas())
+	}
 }
 
 // openMisled opens a target by a name of its own.

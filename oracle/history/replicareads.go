@@ -1,6 +1,9 @@
 package history
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // ReplicaReads is what sessions on a replica read of the tables of a case while that ran on the primary, and which states
 // the primary went through meanwhile. Ticks are those of the run: what has a tick up to From had come about before a read
@@ -41,17 +44,24 @@ type TableRows struct {
 	Rows  []string `json:"rows"`
 }
 
-// String prints a content for people, on one line.
+// String prints a content for people, on one line: of many rows the first ones.
 func (c Content) String() string {
 	parts := make([]string, len(c))
 	for i, t := range c {
-		parts[i] = t.Table + ": " + strings.Join(t.Rows, " ")
-		if len(t.Rows) == 0 {
+		switch n := len(t.Rows); {
+		case n == 0:
 			parts[i] = t.Table + " is empty"
+		case n > mostShown:
+			parts[i] = fmt.Sprintf("%s: %s and %d more", t.Table, strings.Join(t.Rows[:mostShown], " "), n-mostShown)
+		default:
+			parts[i] = t.Table + ": " + strings.Join(t.Rows, " ")
 		}
 	}
 	return strings.Join(parts, ", ")
 }
+
+// mostShown is more rows than a table of a case has that was not written for its number of rows.
+const mostShown = 24
 
 // PrimaryState is a state in which the primary was seen behind statements that may have committed something.
 type PrimaryState struct {
