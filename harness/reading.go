@@ -92,6 +92,7 @@ type reading struct {
 	newest  atomic.Int64
 	wakes   []chan struct{}
 	stop    chan struct{}
+	started chan struct{} // has one from each session that has read, or never will, and another one when it ends
 	cancel  context.CancelFunc
 	going   sync.WaitGroup
 
@@ -107,25 +108,35 @@ const (
 	// Without a pause it took the processors that the replica applies changes with: twice as long for as many states.
 	idleRead    = 5 * time.Millisecond
 	hurriedRead = 300 * time.Microsecond
+	// firstRead is how long a case that may wait for it does not begin before it is read.
+	firstRead = time.Second
 	// readEvery is of how many cases one is read, where there are many.
 	readEvery = 2
 )
 
-// watched is observe while sessions on the replica, if there is one, read the tables of the case.
+// watched is observe while sessions on the replica, if there is one, read the tables of the case. It begins when they have
+// read once.
 func (r *run) watched(ctx context.Context) error {
-	if r.s.readable && r.w.readers != nil {
-		r.reading = r.w.readers.begin(ctx, r.tables, r.h.Initial, r.w)
-		r.w.reading = r.reading
+	r.readReplica(ctx)
+	if r.reading != nil {
+		r.reading.await(ctx)
 	}
 	return r.observe(ctx)
 }
 
-// sampled is watched for one of readEvery cases, and observe for the others.
+// sampled is that for one of readEvery cases, which does not wait for the sessions, and observe for the others.
 func (r *run) sampled(ctx context.Context) error {
 	if r.s.key()%readEvery == 0 {
-		return r.watched(ctx)
+		r.readReplica(ctx)
 	}
 	return r.observe(ctx)
+}
+
+func (r *run) readReplica(ctx context.Context) {
+	if r.s.readable && r.w.readers != nil && len(r.tables.tables) > 0 {
+		r.reading = r.w.readers.begin(ctx, r.tables, r.h.Initial, r.w)
+		r.w.reading = r.reading
+	}
 }
 
 // known says that the states of a case are known by its tables: none of these is made, changed or emptied on the way,
@@ -148,7 +159,8 @@ func (r *readers) begin(ctx context.Context, p *provisioned, initial []history.T
 	ctx, cancel := context.WithCancel(ctx)
 	g := &reading{
 		of: r, p: p, cancel: cancel, use: w.pool.speech.use, reads: w.pool.speech.reading(p.tables), stop: make(chan struct{}),
-		keys: map[string]int{}, out: &history.ReplicaReads{Promise: *w.pool.opt.ReplicaPromise},
+		started: make(chan struct{}, 2*len(r.sessions)),
+		keys:    map[string]int{}, out: &history.ReplicaReads{Promise: *w.pool.opt.ReplicaPromise},
 		by: make([][]history.ReplicaRead, len(r.sessions)),
 	}
 	g.out.States = []history.PrimaryState{{Content: g.content(initial)}}
@@ -156,33 +168,51 @@ func (r *readers) begin(ctx context.Context, p *provisioned, initial []history.T
 	for range r.sessions {
 		g.wakes = append(g.wakes, make(chan struct{}, 1))
 	}
-	begun := make(chan struct{})
+	there := make(chan bool, len(r.sessions))
 	g.going.Go(func() {
 		// That the replica stops, or does not come so far, is told behind the case.
-		if r.follower.CatchUp(ctx) == nil {
-			close(begun)
+		ok := r.follower.CatchUp(ctx) == nil
+		for range r.sessions {
+			there <- ok
 		}
 	})
 	for i := range r.sessions {
 		g.going.Go(func() {
-			select {
-			case <-begun:
+			defer func() { g.started <- struct{}{} }()
+			if <-there {
 				g.session(ctx, i)
-			case <-g.stop:
 			}
 		})
 	}
 	return g
 }
 
+// await waits until each session has read once, or cannot, or the replica is far behind.
+func (g *reading) await(ctx context.Context) {
+	late := time.NewTimer(firstRead)
+	defer late.Stop()
+	for range g.of.sessions {
+		select {
+		case <-g.started:
+		case <-late.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // session reads until it is told to stop.
 func (g *reading) session(ctx context.Context, i int) {
 	next := time.NewTimer(idleRead)
 	defer next.Stop()
-	for {
+	for first := true; ; first = false {
 		content, ok := g.read(ctx, i)
 		if !ok {
 			return
+		}
+		if first {
+			g.started <- struct{}{}
 		}
 		pause := idleRead
 		if content >= 0 && g.settled.Load() && int64(content) != g.newest.Load() {

@@ -243,6 +243,44 @@ func TestMisleadingReplica(t *testing.T) {
 	}
 }
 
+// staleStandby makes a standby that COMMITs do not wait for, behind the back of who was told that they do, and that applies
+// them late.
+var staleStandby = [][]string{
+	{"ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()"},
+	{"ALTER SYSTEM SET recovery_min_apply_delay = 50", "SELECT pg_reload_conf()"},
+}
+
+// becomesStale looks that a standby is found out once it is such a one, by a case that leaves it no time.
+func becomesStale(t *testing.T, on *target.Target, b harness.Replicated, c *corpus.Case) {
+	t.Helper()
+	for i, node := range b.Topology().Nodes {
+		db, err := harness.DatabaseOf(node.Backend)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := db.Open(t.Context(), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, sql := range staleStandby[i] {
+			if r, err := s.Execute(sql); err != nil || r.Err != nil {
+				t.Fatalf("%s: %v %v", sql, err, r.Err)
+			}
+		}
+		_ = s.Close()
+	}
+	const want = "replica-read/standby/" + history.ReadStale
+	for deadline := time.Now().Add(20 * time.Second); ; { // until the servers have read their settings
+		r := on.Judge(t.Context(), c, target.LevelsFor(c, corpus.RepeatableRead))
+		if r.Verdict.Fingerprint == want {
+			return
+		}
+		if r.Verdict.Outcome != oracle.OK || time.Now().After(deadline) {
+			t.Fatalf("%+v, %v; want %s", r.Verdict, r.Err, want)
+		}
+	}
+}
+
 // judgedAs looks at a verdict, and whether the history alone, as it comes back from a file, gives the same.
 func judgedAs(t *testing.T, r target.Trial, shape string) {
 	t.Helper()
