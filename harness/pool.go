@@ -53,6 +53,9 @@ type PoolOptions struct {
 	InFlight string
 	// AllowKill lets cases with KILL run on a server of others, a Tenant's.
 	AllowKill bool
+	// ReplicaPromise is what the primary's replica promises to show: what sessions on it read while a case runs is in the
+	// History then. nil: nothing is read there.
+	ReplicaPromise *history.ReplicaPromise
 	// Declared is what histories tell of their server beside what the server tells of itself.
 	Declared *history.Declared
 
@@ -167,6 +170,9 @@ type Stats struct {
 	// Replicated counts the cases whose tables were compared with those of a replica, Unsafe the statements in cases of
 	// which the server told that their form in the binary log is unsafe.
 	Replicated, Unsafe int64
+	// Watched counts the cases that were read on the replica, Reads those reads, and Refused the ones among them that it
+	// answered with an error.
+	Watched, Reads, Refused int64
 	// Prepared counts the statements of cases that were prepared, executed and closed, Executed those whose session kept
 	// them prepared, Unprepared those that were to be prepared and went as text, since the server cannot.
 	Prepared, Executed, Unprepared int64
@@ -176,7 +182,7 @@ type Stats struct {
 
 type counters struct {
 	cases, statements, waits, asks, known, timed, made, reused, agreed, replicated, unsafe atomic.Int64
-	prepared, executed, unprepared                                                         atomic.Int64
+	prepared, executed, unprepared, watched, reads, refused                                atomic.Int64
 	phases                                                                                 phaseSums
 }
 
@@ -188,6 +194,7 @@ func (p *Pool) Stats() Stats {
 		WaitKnown: time.Duration(c.known.Load()), WaitsTimed: c.timed.Load(),
 		Provisioned: c.made.Load(), Reused: c.reused.Load(), Agreed: c.agreed.Load(),
 		Prepared: c.prepared.Load(), Executed: c.executed.Load(), Unprepared: c.unprepared.Load(),
+		Watched: c.watched.Load(), Reads: c.reads.Load(), Refused: c.refused.Load(),
 		Replicated: c.replicated.Load(), Unsafe: c.unsafe.Load(), Phases: c.phases.load(),
 	}
 }
@@ -282,21 +289,31 @@ func (p *Pool) Server() history.Server { return p.server }
 // open is rolled back first. It is absent from a history that ended Stuck.
 func (p *Pool) Run(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
 	if p.opt.Clean {
-		return p.run(ctx, c, levels, truncated, (*run).observe)
+		return p.run(ctx, c, levels, truncated, (*run).watched)
 	}
-	return p.run(ctx, c, levels, refilled, (*run).observe)
+	return p.run(ctx, c, levels, refilled, (*run).watched)
+}
+
+// RunSampled is Run for one of many cases: while one of readEvery cases runs, which its text decides, its tables are read
+// on the replica.
+func (p *Pool) RunSampled(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
+	tables := refilled
+	if p.opt.Clean {
+		tables = truncated
+	}
+	return p.run(ctx, c, levels, tables, (*run).sampled)
 }
 
 // RunFresh is Run in a database that is made for this one run and dropped behind
 // it, which costs up to 100 ms: no table of it has held anything before.
 func (p *Pool) RunFresh(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
-	return p.run(ctx, c, levels, brandNew, (*run).observe)
+	return p.run(ctx, c, levels, brandNew, (*run).watched)
 }
 
 // RunClean is Run on truncated tables, see PoolOptions.Clean: for a history
 // that is to be repeated.
 func (p *Pool) RunClean(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
-	return p.run(ctx, c, levels, truncated, (*run).observe)
+	return p.run(ctx, c, levels, truncated, (*run).watched)
 }
 
 // past is what the tables of a run may have held before it.
@@ -327,6 +344,7 @@ func (p *Pool) run(ctx context.Context, c *corpus.Case, levels Levels, tables pa
 	s.clean = (tables == truncated || tables == shown || s.leftovers) && p.server.DBMS != history.TiDB
 	s.shown = tables == shown
 	s.refill = s.refill && tables != brandNew
+	s.readable = s.known(c, p.server.DBMS)
 	if s.shown {
 		if err := w.rehearse(ctx, c, levels); err != nil {
 			return nil, err

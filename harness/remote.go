@@ -21,18 +21,8 @@ const remotePatience = 20 * time.Second
 // execute runs a text in a database, which use makes the session's own; none if it is empty. A connection that has
 // broken is replaced.
 func (r *remote) execute(ctx context.Context, use, db, sql string) (Reply, error) {
-	if r.session != nil && r.session.broken {
-		_ = r.close()
-	}
-	if r.session == nil {
-		s, err := r.db.Open(ctx, true)
-		if err != nil {
-			return Reply{}, fmt.Errorf("connect: %w", err)
-		}
-		r.session = newConnection(s, 0)
-		if err := r.prepare(); err != nil {
-			return Reply{}, err
-		}
+	if err := r.connect(ctx); err != nil {
+		return Reply{}, err
 	}
 	if db == "" || r.session.db == db {
 		return r.answer(sql)
@@ -43,6 +33,36 @@ func (r *remote) execute(ctx context.Context, use, db, sql string) (Reply, error
 		r.session.db = db
 	}
 	return got, err
+}
+
+// uses makes a database that of the session.
+func (r *remote) uses(ctx context.Context, use, db string) error {
+	if err := r.connect(ctx); err != nil || r.session.db == db {
+		return err
+	}
+	got, err := r.answer(use + db)
+	if err == nil && got.Err != nil {
+		err = refusedBy(&got, use+db)
+	}
+	if err == nil {
+		r.session.db = db
+	}
+	return err
+}
+
+func (r *remote) connect(ctx context.Context) error {
+	if r.session != nil && r.session.broken {
+		_ = r.close()
+	}
+	if r.session != nil {
+		return nil
+	}
+	s, err := r.db.Open(ctx, true)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	r.session = newConnection(s, 0)
+	return r.prepare()
 }
 
 // prepare says what a new connection says first.

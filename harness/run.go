@@ -67,6 +67,10 @@ type run struct {
 	// statement is sent.
 	sent    map[sending]int
 	altered bool
+	// reading is what goes on on the replica meanwhile; nil: nothing does.
+	reading *reading
+	// tables are those of the case.
+	tables *provisioned
 	// own are the names that stand for those of the case; nil: it has had none yet.
 	own *ownNames
 }
@@ -114,6 +118,7 @@ func (r *run) lane(session int) *lane {
 
 func (r *run) tick() history.Tick {
 	r.clock++
+	r.reading.ticks(r.clock)
 	return r.clock
 }
 
@@ -197,6 +202,9 @@ func (r *run) settled(ctx context.Context, just *lane) error {
 	if err := r.settleOn(ctx, just); err != nil {
 		return err
 	}
+	if err := r.seeState(); err != nil {
+		return err
+	}
 	if r.w.pool.members != nil && r.mayHaveCommitted() {
 		if err := r.w.everywhere(ctx); err != nil {
 			return err
@@ -243,6 +251,9 @@ func (r *run) enter(l *lane, i int, parked bool) {
 	}
 	if st.traits&taints != 0 {
 		l.tainted = true
+	}
+	if r.reading != nil && st.traits&plainRead == 0 && (!l.inTxn || st.traits&locks == 0) {
+		r.reading.sends()
 	}
 	l.sent = time.Now()
 	r.moved = l.sent

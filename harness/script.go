@@ -124,6 +124,8 @@ type script struct {
 	timed bool
 	// protocol is how the statements of the sessions are sent.
 	protocol protocol.Protocol
+	// readable says that its tables can be read on a replica while it runs.
+	readable bool
 	// kill is the first KILL of the case, "" if it has none.
 	kill string
 }

@@ -28,6 +28,8 @@ type worker struct {
 	sessions map[int]*connection
 	prober   Prober
 	behind   *behind   // nil where there is no replica
+	readers  *readers  // nil where there is no replica to read on
+	reading  *reading  // of the case that runs; nil: nothing is read
 	sides    []*remote // the members of a cluster; nil until they are needed
 	unsafe   []int     // statements of the case that runs that the server calls unsafe in its binary log
 	holds    Holder    // nil until a statement is to be held
@@ -69,6 +71,9 @@ func (w *worker) open(ctx context.Context) (err error) {
 		return errors.Join(fmt.Errorf("open prober: %w", err), w.flight.remove())
 	}
 	if w.behind, err = w.pool.follow(ctx); err != nil {
+		return errors.Join(err, w.close())
+	}
+	if w.readers, err = w.pool.watchReplica(ctx); err != nil {
 		return errors.Join(err, w.close())
 	}
 	return nil
@@ -301,7 +306,12 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 	if err != nil {
 		return err
 	}
-	if err := w.drive(ctx, dog, s, p, h, submit); err != nil || h.End != history.Complete {
+	err = w.drive(ctx, dog, s, p, h, submit)
+	defer func() {
+		w.reading.close(w, h, err)
+		w.reading = nil
+	}()
+	if err != nil || h.End != history.Complete {
 		return err
 	}
 	defer w.charge(ReadBack, time.Now())
@@ -348,6 +358,7 @@ func (w *worker) drive(ctx context.Context, dog *time.Timer, s *script, p *provi
 	defer func() { w.pool.turn <- struct{}{} }()
 	dog.Reset(w.longest())
 	r := newRun(w, s, h)
+	r.tables = p
 	w.unsafe = nil
 	if o, ok := w.prober.(CaseObserver); ok {
 		begun := time.Now()
@@ -473,6 +484,9 @@ func (w *worker) close() error {
 	}
 	if w.behind != nil {
 		errs = append(errs, w.behind.close())
+	}
+	if w.readers != nil {
+		errs = append(errs, w.readers.close())
 	}
 	errs = append(errs, w.leaveMembers())
 	return errors.Join(append(errs, w.mail.close(), w.prober.Close(), w.flight.remove())...)

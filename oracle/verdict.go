@@ -28,6 +28,8 @@ const (
 	ReplicaStopped Kind = "replica-stopped"
 	// ReplicaDiffers: a replica has applied it all and holds other rows.
 	ReplicaDiffers Kind = "replica-differs"
+	// ReplicaRead: what was read on a replica while the case ran is nothing that the manual lets it show.
+	ReplicaRead Kind = "replica-read"
 	// NodesDiffer: members of a cluster that have applied all that any of them committed hold different rows.
 	NodesDiffer Kind = "nodes-differ"
 )
@@ -35,7 +37,7 @@ const (
 // OfServer says that a kind is about the servers as a whole, and not about an answer.
 func (k Kind) OfServer() bool {
 	switch k {
-	case ServerCrash, ServerLog, ReplicaStopped, ReplicaDiffers, NodesDiffer:
+	case ServerCrash, ServerLog, ReplicaStopped, ReplicaDiffers, ReplicaRead, NodesDiffer:
 		return true
 	}
 	return false
@@ -43,7 +45,13 @@ func (k Kind) OfServer() bool {
 
 // OfReplica says that a kind is about what one server has applied, or has not, of what another one has committed: a
 // replica, or a member of a cluster.
-func (k Kind) OfReplica() bool { return k == ReplicaStopped || k == ReplicaDiffers || k == NodesDiffer }
+func (k Kind) OfReplica() bool {
+	switch k {
+	case ReplicaStopped, ReplicaDiffers, ReplicaRead, NodesDiffer:
+		return true
+	}
+	return false
+}
 
 // Verdict is the oracle's judgement of one history.
 type Verdict struct {

@@ -96,7 +96,7 @@ func (c *campaign) take(
 			f.done <- c.versus.execute(keeping, k, levels)
 			return
 		}
-		f.done <- c.on(worker).Run(keeping, k, levels)
+		f.done <- c.on(worker).RunSampled(keeping, k, levels)
 	}()
 	return f
 }

@@ -21,6 +21,9 @@ func replicaTitle(r *history.ReplicaTrouble) string {
 		what, _, _ := strings.Cut(r.Text, ", Error_code")
 		return fmt.Sprintf("%s stops with error %d: %s", of, r.Code, cut(what))
 	}
+	if r.Read != nil {
+		return fmt.Sprintf("%s shows what it should not while it applies transactions: %s", of, cut(r.Actual()))
+	}
 	return fmt.Sprintf("%s silently holds other rows than the primary: %s", of, cut(r.Actual()))
 }
 
@@ -71,8 +74,13 @@ func (s *script) topologyText() string {
 	}
 	dbms := s.History.Server.DBMS
 	look := "compare the tables of the two"
-	if r.Stopped {
+	switch {
+	case r.Stopped:
 		look = looks[dbms]
+	case r.Read != nil:
+		return fmt.Sprintf("It takes a primary and a replica (%s). %s. Send the statements to the primary, and meanwhile "+
+			"read the tables on the replica again and again, each time in one transaction at REPEATABLE READ. It is a race.",
+			r.Form, nodes[dbms])
 	}
 	return fmt.Sprintf("It takes a primary and a replica (%s). %s. Send the statements to the primary, wait until the "+
 		"replica has applied them, and %s.", r.Form, nodes[dbms], look)
@@ -86,6 +94,13 @@ var rowsAreSafe = quote{
 
 func (s *script) replicaQuotes() []quote {
 	r := s.History.Replica
+	if r != nil && r.Read != nil {
+		if s.History.Reads == nil {
+			return nil
+		}
+		p := &s.History.Reads.Promise
+		return []quote{{p.Quote, p.Cite}}
+	}
 	if r != nil && s.History.Server.DBMS == history.MySQL && r.BinlogFormat() == "ROW" {
 		return []quote{rowsAreSafe}
 	}

@@ -19,6 +19,9 @@ func (t *Target) remember(s harness.Stats) {
 	t.before.Cases += s.Cases
 	t.before.Replicated += s.Replicated
 	t.before.Unsafe += s.Unsafe
+	t.before.Watched += s.Watched
+	t.before.Reads += s.Reads
+	t.before.Refused += s.Refused
 	for i, d := range s.Phases {
 		t.before.Phases[i] += d
 	}

@@ -1,7 +1,6 @@
 package target
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -25,6 +24,15 @@ import (
 type Replicas struct {
 	// Compared counts the cases behind which the tables were compared.
 	Compared int64 `json:"compared"`
+	// Watched counts the cases that were read on the replica while they ran, Reads those reads, Refused the ones among them
+	// that the replica answered with an error.
+	Watched int64 `json:"watched"`
+	Reads   int64 `json:"reads"`
+	Refused int64 `json:"reads_refused"`
+	// Judged counts the reads that were judged: of those that follow each other in a session and give the same the first
+	// and the last. Undecided are those of them that can be states in which nobody saw the primary.
+	Judged    int64 `json:"reads_judged"`
+	Undecided int64 `json:"reads_undecided"`
 	// Unsafe counts the statements of which the server told that the binary log cannot repeat them surely by their text
 	// (warning 1592), Documented the cases that such statements made differ.
 	Unsafe     int64 `json:"unsafe_statements"`
@@ -47,6 +55,9 @@ func (t *Target) Replicas() *Replicas {
 	defer t.mu.RUnlock()
 	s, r := t.pool.Stats(), t.replicas
 	r.Compared, r.Unsafe = t.before.Replicated+s.Replicated, t.before.Unsafe+s.Unsafe
+	r.Watched, r.Reads = t.before.Watched+s.Watched, t.before.Reads+s.Reads
+	r.Refused = t.before.Refused + s.Refused
+	r.Judged, r.Undecided = t.judgedReads.Load(), t.undecidedReads.Load()
 	r.Stopped = slices.Clone(r.Stopped)
 	return &r
 }
@@ -61,7 +72,11 @@ func (t *Target) replicaTrouble(ctx context.Context, r *Trial, built int, run fu
 		return
 	}
 	b, ok := t.backend.(harness.Replicated)
-	if !ok || r.History == nil || r.History.Replica == nil {
+	if !ok || r.History == nil {
+		return
+	}
+	read := t.judgeReads(r.History)
+	if r.History.Replica == nil {
 		return
 	}
 	t.mu.Lock()
@@ -95,9 +110,22 @@ func (t *Target) replicaTrouble(ctx context.Context, r *Trial, built int, run fu
 	case trouble == nil:
 	case len(trouble.Unsafe) > 0:
 		t.replicas.Documented++
+	case read != nil:
+		r.Verdict = *read
 	default:
 		r.Verdict = replicaVerdict(trouble)
 	}
+}
+
+// judgeReads judges what was read on the replica while a case ran, unless that is in trouble for what it holds behind it.
+func (t *Target) judgeReads(h *history.History) *oracle.Verdict {
+	if h.Replica != nil {
+		return nil
+	}
+	ruling, v := judging.ReplicaReads(h)
+	t.judgedReads.Add(int64(ruling.Reads))
+	t.undecidedReads.Add(int64(ruling.Undecided))
+	return v
 }
 
 // volatile is a text without what differs from run to run, or from case to case: databases of ours, numbers, the names and
@@ -142,7 +170,7 @@ func replicaVerdict(r *history.ReplicaTrouble) oracle.Verdict {
 	return judging.OfServer(oracle.ReplicaDiffers, r.Expected(), OneLine(r.Actual()),
 		"the replica ("+r.Form+") has applied all that the primary has committed, and its rows are other ones; "+
 			"the server told of no statement that it is unsafe in the binary log",
-		strings.Join([]string{string(oracle.ReplicaDiffers), sentAs(r), r.Shape()}, "/"))
+		strings.Join([]string{string(oracle.ReplicaDiffers), judging.SentAs(r), r.Shape()}, "/"))
 }
 
 // nodesVerdict is that on a cluster whose members hold different rows; of names what may have divided them.
@@ -174,16 +202,11 @@ func divides(c *corpus.Case, h *history.History) string {
 	return "plain"
 }
 
-// sentAs names for a fingerprint in which form a replica is sent changes.
-func sentAs(r *history.ReplicaTrouble) string {
-	return cmp.Or(strings.ToLower(r.BinlogFormat()), "standby")
-}
-
 // event is what a replica says that it could not do: an event of rows, or a statement.
 var event = regexp.MustCompile(`(?i)\b(Write_rows|Update_rows|Delete_rows)|Query: '\W*(\w+ ?\w*)`)
 
 func stoppedFingerprint(r *history.ReplicaTrouble) string {
-	parts := []string{string(oracle.ReplicaStopped), sentAs(r), strconv.Itoa(r.Code)}
+	parts := []string{string(oracle.ReplicaStopped), judging.SentAs(r), strconv.Itoa(r.Code)}
 	if m := event.FindStringSubmatch(r.Text); m != nil {
 		parts = append(parts, strings.ToLower(strings.ReplaceAll(m[1]+m[2], " ", "-")))
 	} else if r.Code == 0 {

@@ -185,19 +185,20 @@ func TestUnsafeStatement(t *testing.T) {
 	}
 }
 
-// TestStandby looks that a standby of PostgreSQL is compared, and trusted while it is honest.
+// TestStandby looks that a standby of PostgreSQL is read and compared, and trusted while it is honest.
 func TestStandby(t *testing.T) {
 	for _, server := range targettest.Among(t, "postgres:18") {
-		on, _ := openReplicated(t, server+",standby=1,sync=remote_apply", target.Options{})
+		on, b := openReplicated(t, server+",standby=1,sync=remote_apply", target.Options{})
 		c := targettest.Case(t, replicatedCase)
 		for range 5 {
 			if r := on.Judge(t.Context(), c, target.LevelsFor(c, corpus.RepeatableRead)); r.Verdict.Outcome != oracle.OK {
 				t.Fatalf("%+v", r.Verdict)
 			}
 		}
-		if seen := on.Replicas(); seen.Compared < 5 || seen.Rebuilt != 0 {
+		if seen := on.Replicas(); seen.Compared < 5 || seen.Rebuilt != 0 || seen.Watched < 5 || seen.Judged < 10 {
 			t.Errorf("%+v", seen)
 		}
+		becomesStale(t, on, b, c)
 	}
 }
 

@@ -10,10 +10,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/harness/load"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
@@ -37,6 +39,8 @@ type Target struct {
 	solver   judging.Solver
 	plain    plainCounts
 	replicas Replicas
+
+	judgedReads, undecidedReads atomic.Int64 // on a replica
 }
 
 // Options says how a target is opened.
@@ -99,6 +103,7 @@ func Open(ctx context.Context, name string, o Options) (*Target, error) {
 		t.server.Declared = promisedByCluster(b)
 	}
 	t.options.Declared = t.server.Declared
+	t.options.ReplicaPromise = load.ReplicaPromise(b)
 	t.plain.always = o.AskForAll
 	if t.pool, err = harness.NewPool(ctx, b, t.options); err != nil {
 		return nil, errors.Join(fmt.Errorf("prepare target %s: %w", t.Name, err), b.Close())

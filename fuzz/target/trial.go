@@ -164,6 +164,11 @@ func (t *Target) executeBy(ctx context.Context, run poolRun, c *corpus.Case, lev
 	return r
 }
 
+// RunSampled is Run for one of many cases: see harness.Pool.RunSampled.
+func (t *Target) RunSampled(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
+	return t.executeBy(ctx, (*harness.Pool).RunSampled, c, levels)
+}
+
 // AskAlone finds out which statements of a run fail by their text alone. It costs a run for each that failed.
 func (t *Target) AskAlone(ctx context.Context, r *Trial) {
 	t.mu.RLock()

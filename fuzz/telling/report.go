@@ -142,6 +142,16 @@ func writeReplicas(b *strings.Builder, r *target.Replicas) {
 		return
 	}
 	fmt.Fprintf(b, "the replica was compared behind %s, and begun anew %s\n", campaign.Count(int(r.Compared), "case"), campaign.Count(r.Rebuilt, "time"))
+	if r.Watched > 0 {
+		fmt.Fprintf(b, "  while %s ran it was read %s\n", campaign.Count(int(r.Watched), "case"), campaign.Count(int(r.Reads), "time"))
+	}
+	if r.Undecided > 0 {
+		fmt.Fprintf(b, "  %d of %s undecided: what they saw may be a state that the primary was not seen in\n",
+			r.Undecided, campaign.Count(int(r.Judged), "read"))
+	}
+	if r.Refused > 0 {
+		fmt.Fprintf(b, "  %s it answered with an error\n", campaign.Count(int(r.Refused), "read"))
+	}
 	if r.Unsafe > 0 {
 		fmt.Fprintf(b, "  the server called %s unsafe in the binary log (1592); %s differed for that, as documented\n",
 			campaign.Count(int(r.Unsafe), "statement"), campaign.Count(int(r.Documented), "case"))

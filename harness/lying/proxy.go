@@ -103,11 +103,19 @@ type conn struct {
 	number    uint64
 	db, wrote string
 	ofCase    bool
+	// other is a connection to another member of the cluster, nil until it is needed; uses is the last USE of the client.
+	other net.Conn
+	uses  string
 }
 
 func (c *conn) serve() {
 	defer c.client.Close()
 	defer c.server.Close()
+	defer func() {
+		if c.other != nil {
+			_ = c.other.Close()
+		}
+	}()
 	defer c.setInTrans(false)
 	if relayHandshake(c.client, c.server) != nil {
 		return

@@ -84,7 +84,8 @@ var dialects = map[history.DBMS]dialect{
 			}
 			return args
 		},
-		detach: []string{"STOP SLAVE", "RESET SLAVE ALL", "SET GLOBAL gtid_slave_pos = ''"},
+		// The position is refused to be none while the replica's own binary log holds something: what was dropped there.
+		detach: []string{"STOP SLAVE", "RESET SLAVE ALL", "RESET MASTER", "SET GLOBAL gtid_slave_pos = ''"},
 		forget: []string{"RESET MASTER"},
 		attach: func(host, port, user, password string) []string {
 			return []string{

@@ -38,6 +38,8 @@ type History struct {
 	Disagreement string `json:"disagreement,omitempty"`
 	// Replica is what was wrong with a replica behind the case; nil where it held the same, or there is none.
 	Replica *ReplicaTrouble `json:"replica,omitempty"`
+	// Reads is what was read on the replica while the case ran; nil: nothing was.
+	Reads *ReplicaReads `json:"replica_reads,omitempty"`
 	// Cluster is nil where all sessions were on one server.
 	Cluster *Cluster `json:"cluster,omitempty"`
 	// Plans holds EXPLAIN output by index into Stmts, where it was asked for.

@@ -23,6 +23,8 @@ type ReplicaTrouble struct {
 	Primary []string `json:"primary,omitempty"`
 	Replica []string `json:"replica,omitempty"`
 	Error   string   `json:"error,omitempty"`
+	// Read is what was read on the replica while the case ran, and should not have been; nil: what is wrong was behind it.
+	Read *WrongRead `json:"read,omitempty"`
 	// Own says that the error names the database of the case, so that no other case can be the cause.
 	Own bool `json:"own,omitempty"`
 	// Unsafe holds the indexes into History.Stmts of statements of which the server told that their form in the binary
@@ -47,8 +49,11 @@ func (r *ReplicaTrouble) who() (first, node string) {
 
 // Expected says what a replica should do.
 func (r *ReplicaTrouble) Expected() string {
-	if r.Stopped {
+	switch {
+	case r.Stopped:
 		return "the replica applies what the primary has committed"
+	case r.Read != nil:
+		return r.Read.Expected()
 	}
 	first, node := r.who()
 	return fmt.Sprintf("table %s of %s holds what that of %s does", r.Table, node, first)
@@ -58,6 +63,8 @@ func (r *ReplicaTrouble) Expected() string {
 func (r *ReplicaTrouble) Actual() string {
 	first, node := r.who()
 	switch {
+	case r.Read != nil:
+		return r.Read.Actual()
 	case r.Stopped && r.Code == 0:
 		return "it stops: " + r.Text
 	case r.Stopped:
@@ -78,6 +85,8 @@ func (r *ReplicaTrouble) Actual() string {
 // Shape names how a table differs, whatever its rows are.
 func (r *ReplicaTrouble) Shape() string {
 	switch {
+	case r.Read != nil:
+		return r.Read.Shape
 	case r.Error != "":
 		return "no-table"
 	case len(r.Replica) == 0:

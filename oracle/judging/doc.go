@@ -25,6 +25,8 @@
 //	values      if the rules found wrong rows or counts       they are wrong, too, by what the server computes of every
 //	                                                          statement, or the oracle computes SQL wrongly
 //
+// What was read on a replica while the case ran is judged before all of them: if that is wrong it is the verdict.
+//
 // The last four only take a violation back, and never make one; the first four are the only ones to make one. A
 // history in which a statement was held inside of the server is left by the last two as it is: no rule had a say in
 // it.

@@ -93,6 +93,9 @@ func (j *Judging) run(yield func(Request) bool) {
 	j.yield = yield
 	if j.o.Begun != nil {
 		j.v = *j.o.Begun
+	} else if _, v := ReplicaReads(j.h); v != nil {
+		j.v = *v
+		return
 	} else {
 		j.h.ServerComputes = j.o.Solver == ByServer
 		j.rules()
