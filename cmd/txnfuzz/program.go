@@ -155,6 +155,7 @@ func openForLoad(ctx context.Context, name string, others []target.Node, s load.
 	}
 	o := harness.Options{
 		Progress: s.Progress, Durable: len(s.Faults) > 0, PowerLoss: slices.Contains(s.Faults, load.PowerLoss),
+		Partition: slices.Contains(s.Faults, load.Partition),
 	}
 	if len(others) > 0 {
 		return target.OpenCluster(ctx, name, others, o)

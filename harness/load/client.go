@@ -136,13 +136,14 @@ func (c *client) perform(t *tape, end string) error {
 	}
 	t.end(c.process, invoke, c.run.now(), status)
 	c.run.count.aborted(status, by)
+	c.standBack(by)
 	if status == kv.Info {
 		c.process += int64(c.run.settings.Clients)
 	}
 	if corrupt[by] {
 		return fmt.Errorf("%s: %w", c.text, err)
 	}
-	if _, usual := abortOf(by); !usual && by != noCode {
+	if _, usual := abortOf(by); !usual && by != noCode && !(c.session.away && outside(by)) {
 		return c.run.unexpected(err)
 	}
 	return nil

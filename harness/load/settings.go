@@ -130,6 +130,10 @@ func (s *Settings) check(b harness.Backend) error {
 	if _, ok := b.(harness.Crasher); !ok && len(s.Faults) > 0 {
 		return refuse("--fault: only private servers of our own are killed or paused, not %s", s.Target)
 	}
+	if _, ok := topologyOf(b); !ok && slices.Contains(s.Faults, Partition) {
+		return refuse("--fault partition: %s is one server, which is cut off from nobody; want a cluster such as "+
+			"galera:11.8,nodes=3", s.Target)
+	}
 	if _, ok := b.(harness.PowerLoser); !ok && slices.Contains(s.Faults, PowerLoss) {
 		return refuse("--fault powerloss: only a private server of our own loses its power, not %s", s.Target)
 	}

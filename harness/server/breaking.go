@@ -122,7 +122,7 @@ func (m *members) belongs(ctx context.Context, b *private) (told int, err error)
 			lacks, out = err.Error(), false
 			_ = s.Close()
 			if dead := b.instance().dead(); dead != nil {
-				return told, &harness.RecoveryError{Err: dead, Log: b.Log()}
+				return told, &harness.RecoveryError{Err: dead, Did: "the node has ended by itself", Log: b.Log()}
 			}
 		case lacks == "":
 			return told, nil
