@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,59 +90,94 @@ const (
 	askPatience = 5 * time.Second
 	// outPatience is how long a node that is out may need to come back by itself before it is told to.
 	outPatience = 10 * time.Second
+	// mostTold is how often a node is told to: one that does not come back then has a reason that stays.
+	mostTold = 3
 )
+
+// returning is a node that is waited for.
+type returning struct {
+	*private
+	name  string
+	side  *side
+	since time.Time // when it was first seen to be out
+	told  int
+	lacks string
+}
 
 // Agree implements harness.Breakable.
 func (m *members) Agree(ctx context.Context) (told int, err error) {
+	var all []*returning
 	for i, b := range m.all {
-		n, err := m.belongs(ctx, b)
-		told += n
-		if err != nil {
-			return told, fmt.Errorf("%s: %w", nodeName(i), err)
+		s := &side{to: b}
+		defer s.Close()
+		all = append(all, &returning{private: b, name: nodeName(i), side: s})
+	}
+	for {
+		whole := true
+		told = 0
+		for _, n := range all {
+			if err := m.look(ctx, n); err != nil {
+				return told, fmt.Errorf("%s: %w", n.name, err)
+			}
+			whole = whole && n.lacks == ""
+			told += n.told
+		}
+		if whole {
+			break
+		}
+		for _, n := range all {
+			if n.told > mostTold {
+				return told, fmt.Errorf("%s was told %d times to join again and is not one of all\n%s", n.name, mostTold, m.states(all))
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return told, fmt.Errorf("the nodes are no whole cluster again: %w\n%s", ctx.Err(), m.states(all))
+		case <-time.After(pollEvery):
 		}
 	}
-	first := &side{to: m.all[0]}
-	defer first.Close()
-	if err := m.to.restore(ctx, first); err != nil {
-		return told, fmt.Errorf("%s: %w\n%s", nodeName(0), err, m.Log())
+	if err := m.to.restore(ctx, all[0].side); err != nil {
+		return told, fmt.Errorf("%s: %w\n%s", all[0].name, err, m.Log())
 	}
 	return told, nil
 }
 
-// belongs waits until a node takes part.
-func (m *members) belongs(ctx context.Context, b *private) (told int, err error) {
-	s := &side{to: b}
-	defer s.Close()
-	var since time.Time // when the node was first seen to be out
-	for {
-		asking, cancel := context.WithTimeout(ctx, askPatience)
-		lacks, out, err := m.to.belongs(asking, s, len(m.all))
-		cancel()
-		switch {
-		case err != nil:
-			lacks, out = err.Error(), false
-			_ = s.Close()
-			if dead := b.instance().dead(); dead != nil {
-				return told, &harness.RecoveryError{Err: dead, Did: "the node has ended by itself", Log: b.Log()}
-			}
-		case lacks == "":
-			return told, nil
-		}
-		switch {
-		case !out:
-			since = time.Time{}
-		case since.IsZero():
-			since = time.Now()
-		case time.Since(since) > outPatience:
-			if err := m.to.comeBack(ctx, s); err != nil {
-				lacks += "; told to join again: " + err.Error()
-			}
-			told, since = told+1, time.Time{}
-		}
-		select {
-		case <-ctx.Done():
-			return told, fmt.Errorf("is not one of all again: %s: %w\n%s", lacks, ctx.Err(), m.Log())
-		case <-time.After(pollEvery):
+// states tells what each node lacked when it was last asked, and the end of all logs.
+func (m *members) states(all []*returning) string {
+	var b strings.Builder
+	for _, n := range all {
+		fmt.Fprintf(&b, "%s: %s\n", n.name, cmp.Or(n.lacks, "takes part"))
+	}
+	return b.String() + m.Log()
+}
+
+// look asks a node once whether it takes part, and tells one to join again that has been out for long. An error says
+// that the node has ended.
+func (m *members) look(ctx context.Context, n *returning) error {
+	asking, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	lacks, out, err := m.to.belongs(asking, n.side, len(m.all))
+	if err != nil {
+		lacks, out = err.Error(), false
+		_ = n.side.Close()
+		if dead := n.instance().dead(); dead != nil {
+			return &harness.RecoveryError{Err: dead, Did: "the node has ended by itself", Log: n.Log()}
 		}
 	}
+	n.lacks = lacks
+	switch {
+	case !out:
+		n.since = time.Time{}
+	case n.since.IsZero():
+		n.since = time.Now()
+	case time.Since(n.since) > outPatience:
+		n.told, n.since = n.told+1, time.Time{}
+		if n.told > mostTold {
+			return nil
+		}
+		if err := m.to.comeBack(ctx, n.side); err != nil {
+			n.lacks += "; told to join again: " + err.Error()
+		}
+	}
+	return nil
 }
