@@ -331,6 +331,26 @@ func (r *run) conduct(ctx context.Context, j *judge) error {
 	return errors.Join(r.failed(), err)
 }
 
+// await returns when an epoch has ended. While a node of a cluster is broken it goes on, so that the node comes back to
+// clients that work.
+func (r *run) await(e *epoch) {
+	timer := time.NewTimer(epochTime)
+	defer timer.Stop()
+	for {
+		select {
+		case <-e.ended:
+			return
+		case <-r.stopped:
+			e.end()
+		case <-timer.C:
+			if r.breakable() == nil || r.down.Load() == 0 {
+				e.end()
+			}
+			timer.Reset(epochTime / 10)
+		}
+	}
+}
+
 // epochs runs them until the run is stopped.
 func (r *run) epochs(channels []chan *epoch, free <-chan []*tape, recorded chan<- *epoch) error {
 	defer r.moving()
@@ -359,13 +379,7 @@ func (r *run) epochs(channels []chan *epoch, free <-chan []*tape, recorded chan<
 			e.running.Add(1)
 			go r.backups(e)
 		}
-		timer := time.AfterFunc(epochTime, e.end)
-		select {
-		case <-e.ended:
-		case <-r.stopped:
-			e.end()
-		}
-		timer.Stop()
+		r.await(e)
 		e.running.Wait()
 		if err := r.failed(); outOfStep(err) {
 			return err // what this epoch has recorded may be wrong
