@@ -104,6 +104,9 @@ type returning struct {
 	lacks string
 }
 
+// errLeft says that a node has left its cluster for a reason that stays.
+var errLeft = errors.New("it has left the cluster by itself")
+
 // Agree implements harness.Breakable.
 func (m *members) Agree(ctx context.Context) (told int, err error) {
 	var all []*returning
@@ -116,7 +119,11 @@ func (m *members) Agree(ctx context.Context) (told int, err error) {
 		whole := true
 		told = 0
 		for _, n := range all {
-			if err := m.look(ctx, n); err != nil {
+			err := m.look(ctx, n)
+			if errors.Is(err, errLeft) {
+				return told, fmt.Errorf("%s: %w\n%s", n.name, err, m.states(all))
+			}
+			if err != nil {
 				return told, fmt.Errorf("%s: %w", n.name, err)
 			}
 			whole = whole && n.lacks == ""
@@ -152,11 +159,14 @@ func (m *members) states(all []*returning) string {
 }
 
 // look asks a node once whether it takes part, and tells one to join again that has been out for long. An error says
-// that the node has ended.
+// that the node has ended, or has left.
 func (m *members) look(ctx context.Context, n *returning) error {
 	asking, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
 	lacks, out, err := m.to.belongs(asking, n.side, len(m.all))
+	if errors.Is(err, errLeft) {
+		return err
+	}
 	if err != nil {
 		lacks, out = err.Error(), false
 		_ = n.side.Close()

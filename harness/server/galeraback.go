@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -71,10 +72,16 @@ func resumed(ctx context.Context, f *folder, command []string) ([]string, error)
 	return []string{"--wsrep-start-position=" + string(position)}, nil
 }
 
+// inconsistent is what a node says of itself that could not apply what the others could, or the other way round.
+const inconsistent = "wsrep_local_state_comment=Inconsistent"
+
 func (g galera) notice() time.Duration { return 2500 * time.Millisecond }
 
 func (g galera) belongs(ctx context.Context, s *side, size int) (lacks string, out bool, err error) {
 	lacks, err = unsynced(ctx, s, strconv.Itoa(size))
+	if strings.Contains(lacks, inconsistent) {
+		err = fmt.Errorf("%w: %s", errLeft, lacks)
+	}
 	return lacks, false, err
 }
 
