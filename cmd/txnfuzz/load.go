@@ -222,8 +222,9 @@ failed, nothing was committed, or something could not be decided.`,
 	f.IntVar(&s.Epoch, "epoch", 0, "transactions of an epoch (default: depends on the workload)")
 	f.DurationVar(&s.Timeout, "timeout", usualTimeout,
 		"give up a connection that does not answer for this time; with --fault pause on one server 1s, unless it is given")
-	f.StringVar(&faults, "fault", "", "what happens to the private server, or to a node of a cluster, at random: kill, powerloss, pause, partition "+
-		"(of a cluster) or a list such as kill,powerloss")
+	f.StringVar(&faults, "fault", "",
+		"what happens to the private server, or to a node of a cluster, at random: kill, powerloss, pause, partition "+
+			"(of a cluster) or a list such as kill,powerloss")
 	f.StringVar(&backup, "backup", "", "dump: write the table out now and then, with mysqldump, mariadb-dump or pg_dump; each dump is a read that is checked")
 	f.DurationVar(&s.FaultEvery, "fault-every", 3*time.Second, "time between two faults, on average")
 	f.IntVar(&s.MaxFaults, "faults", 0, "end after this many faults")
@@ -312,7 +313,8 @@ func runLoad(cmd *cobra.Command, s load.Settings, others []target.Node, history,
 	b, err := openForLoad(ctx, name, others, s)
 	var alone *harness.NoNetworkError
 	if errors.As(err, &alone) {
-		if s.Faults = slices.DeleteFunc(s.Faults, func(f load.FaultKind) bool { return f == load.Partition }); len(s.Faults) == 0 {
+		s.Faults = slices.DeleteFunc(s.Faults, func(f load.FaultKind) bool { return f == load.Partition })
+		if len(s.Faults) == 0 {
 			return fmt.Errorf("--fault partition: %w", alone)
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "no --fault partition here, the other faults remain: %v\n", alone)

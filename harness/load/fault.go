@@ -35,7 +35,8 @@ func ParseFaults(s string) ([]FaultKind, error) {
 		case Kill, Pause, PowerLoss, Partition:
 			out = append(out, k)
 		default:
-			return nil, fmt.Errorf("unknown fault %q: want kill, powerloss, pause, partition or several of them, with commas between", part)
+			return nil, fmt.Errorf("unknown fault %q: want kill, powerloss, pause, partition or several of them, "+
+				"with commas between", part)
 		}
 	}
 	return out, nil

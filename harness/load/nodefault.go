@@ -62,7 +62,9 @@ func (r *run) nodeFaults(b harness.Breakable, stop <-chan struct{}) error {
 
 // strike does one fault to a node, and waits until it is one of all again. No epoch ends meanwhile. ended: the run has
 // ended before.
-func (r *run) strike(b harness.Breakable, kind FaultKind, node int, lasts time.Duration, stop <-chan struct{}) (ended bool, err error) {
+func (r *run) strike(
+	b harness.Breakable, kind FaultKind, node int, lasts time.Duration, stop <-chan struct{},
+) (ended bool, err error) {
 	r.calm.Lock()
 	defer r.calm.Unlock()
 	select {
@@ -171,8 +173,9 @@ const fewestToBreak = 3
 
 // survival is what is promised of what a node has acknowledged that fails then, as long as a majority goes on.
 var survival = map[harness.TopologyKind]string{
-	harness.Galera: "what a node has acknowledged all have, and who is cut off acknowledges nothing: \"If one of the nodes " +
-		"crashed, then there would be no data loss. Additionally, all cluster nodes are always consistent.\" (" + galeraAbout + ")",
+	harness.Galera: "what a node has acknowledged all have, and who is cut off acknowledges nothing: \"If one of the " +
+		"nodes crashed, then there would be no data loss. Additionally, all cluster nodes are always consistent.\" (" +
+		galeraAbout + ")",
 	harness.GroupSingle: groupSurvival,
 	harness.GroupMulti:  groupSurvival,
 }
@@ -188,8 +191,8 @@ func (r *run) survives() string {
 const (
 	galeraAbout   = "https://mariadb.com/kb/en/about-galera-replication"
 	groupTolerant = "https://dev.mysql.com/doc/refman/9.7/en/group-replication-fault-tolerance.html"
-	groupSurvival = "what a member has acknowledged a majority has, and who is cut off acknowledges nothing: \"it requires a " +
-		"majority of servers to be active to reach quorum and thus make a decision\", \"if one server fails, there are still " +
-		"two servers to form a majority (two out of three) and allow the system to continue to make decisions\" (" +
-		groupTolerant + ")"
+	groupSurvival = "what a member has acknowledged a majority has, and who is cut off acknowledges nothing: \"it " +
+		"requires a majority of servers to be active to reach quorum and thus make a decision\", \"if one server fails, " +
+		"there are still two servers to form a majority (two out of three) and allow the system to continue to make " +
+		"decisions\" (" + groupTolerant + ")"
 )

@@ -53,7 +53,8 @@ func (b *broken) forget(ctx context.Context, on harness.Wired) error {
 	defer db.Close()
 	for b.forgot == 0 && err == nil {
 		var schema string
-		err = db.QueryRowContext(ctx, "SELECT table_schema FROM information_schema.tables WHERE table_name = 'append_list'").Scan(&schema)
+		err = db.QueryRowContext(ctx, "SELECT table_schema FROM information_schema.tables "+
+			"WHERE table_name = 'append_list'").Scan(&schema)
 		if err != nil {
 			break
 		}

@@ -152,7 +152,8 @@ func (r *Report) writeNodes(b *strings.Builder) {
 			fmt.Fprintf(b, "; %d did not show what had been acknowledged before", n.Behind)
 		}
 		if len(n.Faults) > 0 {
-			fmt.Fprintf(b, "; faults: %s, back %.1f to %.1f s after the end of each", joined(n.Faults), n.FastestBack, n.SlowestBack)
+			fmt.Fprintf(b, "; faults: %s, back %.1f to %.1f s after the end of each",
+				joined(n.Faults), n.FastestBack, n.SlowestBack)
 		}
 		if n.TimesTold > 0 {
 			fmt.Fprintf(b, ", told to join again %d times", n.TimesTold)

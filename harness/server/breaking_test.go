@@ -51,7 +51,8 @@ func breakAll(t *testing.T, m *members, apart bool) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	first, other := sideOf(t, m.all[0]), sideOf(t, m.all[len(m.all)-1])
-	must(t, first, "CREATE DATABASE txnfuzz_c", "CREATE TABLE txnfuzz_c.t (a INT PRIMARY KEY)", "CREATE TABLE txnfuzz_c.alone (a INT PRIMARY KEY)")
+	must(t, first, "CREATE DATABASE txnfuzz_c", "CREATE TABLE txnfuzz_c.t (a INT PRIMARY KEY)",
+		"CREATE TABLE txnfuzz_c.alone (a INT PRIMARY KEY)")
 	rows := 0
 	write := func() {
 		t.Helper()

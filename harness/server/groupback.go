@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// rearm has a member join its group as soon as it starts, which is what the vendor ships; until then it takes no writes.
+// rearm has a member join its group as soon as it starts, which is what the vendor ships; until then it takes no
+// writes.
 // https://dev.mysql.com/doc/refman/9.7/en/group-replication-system-variables.html#sysvar_group_replication_start_on_boot
 func (g groupReplication) rearm(b *private, at wiring, i int) {
 	inner := b.part.nodesOnly

@@ -57,8 +57,8 @@ func obey(line string, cables []netlink.Link) error {
 	return netlink.LinkSetUp(cables[i])
 }
 
-// build joins new namespaces by a bridge in that of the holder. It returns the ends of the cables at the bridge, and the
-// descriptors of the namespaces.
+// build joins new namespaces by a bridge in that of the holder. It returns the ends of the cables at the bridge, and
+// the descriptors of the namespaces.
 func build(places string) (cables []netlink.Link, spaces []int, err error) {
 	n, err := strconv.Atoi(places)
 	if err != nil {
