@@ -76,7 +76,9 @@ func (r *run) strike(
 	r.down.Add(1)
 	err = r.breakNode(b, &f, node, lasts, stop)
 	r.down.Add(-1)
-	f.To = r.now()
+	if err != nil || f.To == 0 {
+		f.To = r.now()
+	}
 	r.noteFault(f)
 	r.hangUp()
 	if err != nil {
@@ -108,12 +110,35 @@ func (r *run) breakNode(b harness.Breakable, f *Fault, node int, lasts time.Dura
 	if err := lift(node); err != nil {
 		return err
 	}
+	return r.agree(b, f)
+}
+
+// agree waits until all nodes take part, and goes on to ask until the others must have noticed what happened: a node that
+// is back in time may be expelled all the same.
+func (r *run) agree(b harness.Breakable, f *Fault) error {
 	ctx, cancel := context.WithTimeout(context.Background(), recoveryTime)
 	defer cancel()
-	var err error
-	f.Told, err = b.Agree(ctx)
-	return err
+	for {
+		asked := r.now()
+		told, err := b.Agree(ctx)
+		f.Told += told
+		now := r.now()
+		if f.To == 0 || now-asked > int64(agreed) {
+			f.To = now
+		}
+		if err != nil || now-f.Lifted > int64(b.Notice()) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(agreed / 10):
+		}
+	}
 }
+
+// agreed is how soon nodes that all take part have said so.
+const agreed = time.Second / 2
 
 // hangUp closes the connections of the run's own, which are not used while a fault lasts: those to a node that was
 // broken are lost.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -48,12 +49,8 @@ func (m *members) RecoverNode(ctx context.Context, node int) error {
 	m.enter(b, node)
 	err := b.Recover(ctx)
 	var lost *harness.RecoveryError
-	if errors.As(err, &lost) {
-		for _, words := range unrelated {
-			if strings.Contains(lost.Log, words) {
-				return fmt.Errorf("%s does not come back, which says nothing of its data: %w", nodeName(node), lost.Err)
-			}
-		}
+	if errors.As(err, &lost) && isUnrelated(lost.Log) {
+		return fmt.Errorf("%s does not come back, which says nothing of its data: %w", nodeName(node), lost.Err)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", nodeName(node), err)
@@ -64,8 +61,15 @@ func (m *members) RecoverNode(ctx context.Context, node int) error {
 // unrelated are words in the log of a server that ends for another reason than the data which it had left.
 var unrelated = []string{
 	"Address already in use", // strerror(3): somebody took the port meanwhile
-	// Galera: nobody gave the node what it lacks, which a script of txnfuzz has a part in.
-	"Will never receive state",
+	neverReceives,
+}
+
+// neverReceives is in the log of a Galera node that ends since the one which was to give it what it lacks cannot, or is
+// gone.
+const neverReceives = "Will never receive state. Need to abort."
+
+func isUnrelated(log string) bool {
+	return slices.ContainsFunc(unrelated, func(words string) bool { return strings.Contains(log, words) })
 }
 
 // PauseNode implements harness.Breakable.
@@ -107,11 +111,12 @@ const (
 // returning is a node that is waited for.
 type returning struct {
 	*private
-	name  string
-	side  *side
-	since time.Time // when it was first seen to be out
-	told  int
-	lacks string
+	name   string
+	number int // in members.all
+	side   *side
+	since  time.Time // when it was first seen to be out
+	told   int
+	lacks  string
 }
 
 // errLeft says that a node has left its cluster for a reason that stays.
@@ -123,7 +128,7 @@ func (m *members) Agree(ctx context.Context) (told int, err error) {
 	for i, b := range m.all {
 		s := &side{to: b}
 		defer s.Close()
-		all = append(all, &returning{private: b, name: nodeName(i), side: s})
+		all = append(all, &returning{private: b, name: nodeName(i), number: i, side: s})
 	}
 	for {
 		whole := true
@@ -182,7 +187,7 @@ func (m *members) look(ctx context.Context, n *returning) error {
 		lacks, out = err.Error(), false
 		_ = n.side.Close()
 		if dead := n.instance().dead(); dead != nil {
-			return &harness.RecoveryError{Err: dead, Did: "the node has ended by itself", Log: n.Log()}
+			return m.bury(ctx, n, dead)
 		}
 	}
 	n.lacks = lacks
@@ -201,4 +206,18 @@ func (m *members) look(ctx context.Context, n *returning) error {
 		}
 	}
 	return nil
+}
+
+// bury starts a node again that has ended by itself since it was not given what it lacks: it has to ask again. That any
+// other one has ended is an error.
+func (m *members) bury(ctx context.Context, n *returning, dead error) error {
+	log := n.Log()
+	if !strings.Contains(log, neverReceives) || n.told >= mostTold {
+		return &harness.RecoveryError{Err: fmt.Errorf("%w\n%s", dead, log), Did: "the node has ended by itself", Log: log}
+	}
+	n.told++
+	if err := n.Kill(); err != nil { // keeps its folder
+		return err
+	}
+	return m.RecoverNode(ctx, n.number)
 }
