@@ -198,9 +198,9 @@ const fewestToBreak = 3
 
 // survival is what is promised of what a node has acknowledged that fails then, as long as a majority goes on.
 var survival = map[harness.TopologyKind]string{
-	harness.Galera: "what a node has acknowledged all have, and who is cut off acknowledges nothing: \"If one of the " +
-		"nodes crashed, then there would be no data loss. Additionally, all cluster nodes are always consistent.\" (" +
-		galeraAbout + ")",
+	harness.Galera: "what a node has acknowledged all have, and who is cut off acknowledges nothing: \"No lost " +
+		"transactions\" (" + galeraGuide + "), and of synchronous replication, theoretically, \"If one of the nodes " +
+		"crashed, then there would be no data loss\" (" + galeraAbout + ")",
 	harness.GroupSingle: groupSurvival,
 	harness.GroupMulti:  groupSurvival,
 }
@@ -214,6 +214,7 @@ func (r *run) survives() string {
 }
 
 const (
+	galeraGuide   = "https://mariadb.com/kb/en/what-is-mariadb-galera-cluster"
 	galeraAbout   = "https://mariadb.com/kb/en/about-galera-replication"
 	groupTolerant = "https://dev.mysql.com/doc/refman/9.7/en/group-replication-fault-tolerance.html"
 	groupSurvival = "what a member has acknowledged a majority has, and who is cut off acknowledges nothing: \"it " +

@@ -21,8 +21,9 @@ func (g groupReplication) rearm(b *private, at wiring, i int) {
 
 const startsByItself = "--group-replication-start-on-boot="
 
-// notice is that of a member whose expelTimeout is 0: "for 5 seconds … a suspicion … is created".
-// https://dev.mysql.com/doc/refman/9.7/en/group-replication-responses-failure-expel.html
+// notice is that of a group whose expelTimeout is 0: "If a member does not receive messages from another member for 5
+// seconds, it suspects that the member has failed".
+// https://dev.mysql.com/doc/refman/5.7/en/group-replication-failure-detection.html
 func (g groupReplication) notice() time.Duration { return 6 * time.Second }
 
 func (g groupReplication) belongs(ctx context.Context, s *side, size int) (lacks string, out bool, err error) {
@@ -42,7 +43,8 @@ func (g groupReplication) belongs(ctx context.Context, s *side, size int) (lacks
 	return fmt.Sprintf("it is %s, and sees %s", own, seen), own == "ERROR" || own == "OFFLINE", nil
 }
 
-// comeBack joins again: "If the member does not rejoin after its tries … you need to restart Group Replication".
+// comeBack joins again: after the tries of the member itself "manual intervention is needed to bring the member back into
+// the group".
 // https://dev.mysql.com/doc/refman/9.7/en/group-replication-responses-failure-rejoin.html
 func (g groupReplication) comeBack(ctx context.Context, s *side) error {
 	for _, sql := range []string{"STOP GROUP_REPLICATION", "START GROUP_REPLICATION"} {
