@@ -13,6 +13,8 @@ require (
 	github.com/pingcap/log v1.1.1-0.20250917021125-19901e015dc9
 	github.com/pingcap/tidb v1.1.0-beta.0.20251126154744-e4e814fdc0af
 	github.com/tikv/client-go/v2 v2.0.8-0.20251009122557-471c5bd6ec4d
+	github.com/vishvananda/netlink v1.3.1
+	github.com/vishvananda/netns v0.0.5
 	go.uber.org/zap v1.27.0
 	gonum.org/v1/plot v0.11.0
 )

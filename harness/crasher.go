@@ -1,6 +1,9 @@
 package harness
 
-import "context"
+import (
+	"cmp"
+	"context"
+)
 
 // Crasher is implemented by a Backend whose server is ours to kill and to stop,
 // and which was opened with Options.Durable.
@@ -20,11 +23,15 @@ type Crasher interface {
 // data: a finding about the server, no failure of the harness.
 type RecoveryError struct {
 	Err error
+	// Did is what the server did instead of recovering; empty: it does not start.
+	Did string
 	// Log is the end of what the server wrote.
 	Log string
 }
 
-func (e *RecoveryError) Error() string { return "the killed server does not recover: " + e.Err.Error() }
+func (e *RecoveryError) Error() string {
+	return cmp.Or(e.Did, "the killed server does not recover") + ": " + e.Err.Error()
+}
 
 // Unwrap returns the cause.
 func (e *RecoveryError) Unwrap() error { return e.Err }

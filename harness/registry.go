@@ -31,6 +31,9 @@ type Options struct {
 	PowerLoss bool
 	// Copied asks for a private server whose files can be copied while it works: a Copying.
 	Copied bool
+	// Partition asks for a Durable cluster whose nodes can be cut off from each other: a Breakable. Open returns a
+	// *NoNetworkError where this machine does not let them.
+	Partition bool
 	// Port lets other clients of this machine reach a private server at
 	// 127.0.0.1:Port, as a Reachable tells; 0: by its socket only.
 	Port int

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/load"
 	"github.com/txnfuzz/txnfuzz/oracle/model"
 	"github.com/txnfuzz/txnfuzz/oracle/promise"
@@ -80,6 +82,12 @@ server had not synced, too, as if the machine's power had failed (MySQL, MariaDB
 PostgreSQL on Linux; needs a C compiler). pause stops its process for a while. What the
 server acknowledged must still be there afterwards.
 
+In a cluster that txnfuzz starts (galera:11.8,nodes=3, mysql:9.7,group=3; three nodes or
+more) kill and pause are done to one node at a time, and partition takes the network of one
+away for a while. The others go on without it; it comes back by itself, which is waited
+for. What a node acknowledged must be on all nodes when the epoch ends. partition needs
+Linux, and leave to make user namespaces and network namespaces.
+
 A target of several servers (mysql:9.7,replica=row, postgres:18,standby=1, galera:11.8,nodes=3)
 has clients on all of them: those on replicas only read. What the nodes show together is held
 against what their manuals promise of that, and when an epoch ends all must hold the same.
@@ -109,6 +117,7 @@ failed, nothing was committed, or something could not be decided.`,
   txnfuzz load --target mariadb:11.8 --fault kill --fault-every 2s --faults 100 --workload bank
   txnfuzz load --target mysql:9.7 --fault kill --server-opt innodb_flush_log_at_trx_commit=0   is expected to lose commits
   txnfuzz load --target postgres:18 --fault powerloss --faults 20 --workload xa
+  txnfuzz load --target galera:11.8,nodes=3 --fault kill,pause,partition --faults 20 --workload register
   txnfuzz load --target mysql:9.7 --fault powerloss --server-opt sync_binlog=0   is expected to lose commits
   txnfuzz load --target postgres:18 --level RC --workload predicate
   txnfuzz load --target mysql:9.7 --workload index --duration 5m
@@ -215,8 +224,11 @@ failed, nothing was committed, or something could not be decided.`,
 	f.IntVar(&s.Keys, "keys", 0,
 		"keys in use at a time, each as often as the others (default: few, the first of them most often)")
 	f.IntVar(&s.Epoch, "epoch", 0, "transactions of an epoch (default: depends on the workload)")
-	f.DurationVar(&s.Timeout, "timeout", 10*time.Second, "give up a connection that does not answer for this time; with --fault pause 1s, unless it is given")
-	f.StringVar(&faults, "fault", "", "what happens to the private server, at random: kill, powerloss, pause or a list such as kill,powerloss")
+	f.DurationVar(&s.Timeout, "timeout", usualTimeout,
+		"give up a connection that does not answer for this time; with --fault pause on one server 1s, unless it is given")
+	f.StringVar(&faults, "fault", "",
+		"what happens to the private server, or to a node of a cluster, at random: kill, powerloss, pause, partition "+
+			"(of a cluster) or a list such as kill,powerloss")
 	f.StringVar(&backup, "backup", "",
 		"back the private server up again and again, by dump, clone (MySQL), mariadb-backup or pg_basebackup; each backup is "+
 			"a read that is checked")
@@ -235,6 +247,9 @@ failed, nothing was committed, or something could not be decided.`,
 	addWeb(f, &address)
 	return cmd
 }
+
+// usualTimeout is how long an answer may take.
+const usualTimeout = 10 * time.Second
 
 const mostClients = 150 // private servers take 200 connections
 
@@ -302,10 +317,22 @@ func runLoad(cmd *cobra.Command, s load.Settings, others []target.Node, history,
 	s.Progress, s.Every = web.progress(cmd.ErrOrStderr()), pace(os.Stderr)
 	fmt.Fprintf(s.Progress, "seed %d\n", s.Seed)
 	b, err := openForLoad(ctx, name, others, s)
+	var alone *harness.NoNetworkError
+	if errors.As(err, &alone) {
+		s.Faults = slices.DeleteFunc(s.Faults, func(f load.FaultKind) bool { return f == load.Partition })
+		if len(s.Faults) == 0 {
+			return fmt.Errorf("--fault partition: %w", alone)
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "no --fault partition here, the other faults remain: %v\n", alone)
+		b, err = openForLoad(ctx, name, others, s)
+	}
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
+	if _, several := b.(harness.Breakable); several && !cmd.Flags().Changed("timeout") {
+		s.Timeout = usualTimeout // the sound nodes do not answer either until they have noticed
+	}
 	if !cmd.Flags().Changed("bystanders") {
 		s.Bystanders = load.BystandersFor(b, s)
 	}

@@ -155,7 +155,8 @@ func openForLoad(ctx context.Context, name string, others []target.Node, s load.
 	}
 	o := harness.Options{
 		Progress: s.Progress, Durable: len(s.Faults) > 0, PowerLoss: slices.Contains(s.Faults, load.PowerLoss),
-		Copied: s.Backup.Copies(),
+		Copied:    s.Backup.Copies(),
+		Partition: slices.Contains(s.Faults, load.Partition),
 	}
 	if len(others) > 0 {
 		return target.OpenCluster(ctx, name, others, o)

@@ -121,6 +121,7 @@ func (c *client) perform(t *tape, end string) error {
 		return err
 	case end == "ROLLBACK" && (err == nil || committing):
 		// Whether or not the answer came: nothing asked for a commit.
+		c.giveUp(err)
 		t.end(c.process, invoke, c.run.now(), kv.Fail)
 		t.txns[len(t.txns)-1].planned = true
 		c.run.count.rolledBack()
@@ -132,21 +133,30 @@ func (c *client) perform(t *tape, end string) error {
 	}
 	status, by := outcome(err, committing)
 	if c.begun = c.session.conn != nil && ended(by); c.session.conn != nil && !c.begun {
-		// Should the connection break here the server rolls back all the same.
-		_ = c.session.end("ROLLBACK")
+		c.giveUp(c.session.end("ROLLBACK"))
 	}
 	t.end(c.process, invoke, c.run.now(), status)
 	c.run.count.aborted(status, by)
+	c.standBack(by)
 	if status == kv.Info {
 		c.process += int64(c.run.settings.Clients)
 	}
 	if corrupt[by] {
 		return fmt.Errorf("%s: %w", c.text, err)
 	}
-	if _, usual := abortOf(by); !usual && by != noCode {
+	if _, usual := abortOf(by); !usual && by != noCode && !(c.session.away && outside(by)) {
 		return c.run.unexpected(err)
 	}
 	return nil
+}
+
+// giveUp closes the connection if a ROLLBACK was refused on it: a node without quorum answers 1047 to that, too, and
+// keeps the transaction open, which the next statement would go on with. The transactions of a connection that is lost
+// are rolled back.
+func (c *client) giveUp(refused error) {
+	if refused != nil {
+		c.session.close()
+	}
 }
 
 // ended tells that after an error the transaction is over.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/harness/load/invariant"
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 )
 
@@ -106,12 +107,14 @@ func (r *run) settleOne(e *epoch, n *node, t *tape, s step) (*difference, error)
 
 // readNode reads all keys on a node.
 func (r *run) readNode(n *node, t *tape, s step) error {
-	invoke := r.now()
-	if err := n.control.untilConnected(r.life, r.patience()); err != nil {
-		return err
-	}
+	var invoke int64
+	var a *answer
 	q := string(r.workload.sql(r.dialect, nil, s))
-	a, err := n.control.query(q)
+	err := r.persistOn(n.control, func() (err error) {
+		invoke = r.now()
+		a, err = n.control.query(q)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -232,10 +235,11 @@ func (r *run) settleInvariant(e *epoch) (stop *harness.StoppedError, err error) 
 			end = end.Add(lagTime)
 		}
 		for {
-			if err := n.control.untilConnected(r.life, r.patience()); err != nil {
-				return nil, fmt.Errorf("node %s: %w", n.Name, err)
-			}
-			found, err := e.invariant.Judge(keptConn{n.control})
+			var found []invariant.Violation
+			err := r.persistOn(n.control, func() (err error) {
+				found, err = e.invariant.Judge(keptConn{n.control})
+				return err
+			})
 			if gone[errorCode(err)] && time.Now().Before(end) {
 				lookAgain(r.life)
 				continue

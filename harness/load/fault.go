@@ -19,7 +19,12 @@ const (
 	Pause FaultKind = "pause" // SIGSTOP, then SIGCONT
 	// PowerLoss is a kill after which what was not synced is undone.
 	PowerLoss FaultKind = "powerloss"
+	// Partition takes the network of one node of a cluster away, then gives it back. Clients reach the node meanwhile.
+	Partition FaultKind = "partition"
 )
+
+// ends says that a fault ends a server.
+func (k FaultKind) ends() bool { return k == Kill || k == PowerLoss }
 
 // ParseFaults reads a list such as "kill,pause".
 func ParseFaults(s string) ([]FaultKind, error) {
@@ -27,10 +32,11 @@ func ParseFaults(s string) ([]FaultKind, error) {
 	for _, part := range strings.Split(s, ",") {
 		switch k := FaultKind(strings.TrimSpace(part)); k {
 		case "":
-		case Kill, Pause, PowerLoss:
+		case Kill, Pause, PowerLoss, Partition:
 			out = append(out, k)
 		default:
-			return nil, fmt.Errorf("unknown fault %q: want kill, powerloss, pause or several of them, with commas between", part)
+			return nil, fmt.Errorf("unknown fault %q: want kill, powerloss, pause, partition or several of them, "+
+				"with commas between", part)
 		}
 	}
 	return out, nil
@@ -39,19 +45,37 @@ func ParseFaults(s string) ([]FaultKind, error) {
 // Fault is one that happened. Times are as in the history.
 type Fault struct {
 	Kind FaultKind `json:"kind"`
-	From int64     `json:"from"`
-	To   int64     `json:"to"`
+	// Node is which of several servers was broken; empty: there is one.
+	Node string `json:"node,omitempty"`
+	From int64  `json:"from"`
+	// Lifted is when the node was started again, let go on, or given its network back; 0: there is one server.
+	Lifted int64 `json:"lifted,omitempty"`
+	// To is when the server answered again; of a node, when it was one of all again.
+	To int64 `json:"to"`
+	// Told is how often the node had to be told to join the others again.
+	Told int `json:"told_to_join,omitempty"`
 	// Undone is what a power loss took from the server.
 	Undone *harness.Undone `json:"undone,omitempty"`
 }
 
 // String tells it to people, with its times in seconds.
 func (f Fault) String() string {
-	s := fmt.Sprintf("%s at %.3f s, back at %.3f s", f.Kind, float64(f.From)/1e9, float64(f.To)/1e9)
+	s := fmt.Sprintf("%s, back at %.3f s", f.begun(), float64(f.To)/1e9)
+	if f.Lifted > 0 {
+		s += fmt.Sprintf(" (over at %.3f s)", float64(f.Lifted)/1e9)
+	}
 	if f.Undone != nil {
 		s += " (" + f.Undone.String() + ")"
 	}
 	return s
+}
+
+func (f Fault) begun() string {
+	s := string(f.Kind)
+	if f.Node != "" {
+		s += " of " + f.Node
+	}
+	return s + fmt.Sprintf(" at %.3f s", float64(f.From)/1e9)
 }
 
 // tally counts faults by their kind, and sums up what power losses have undone; nil: there was none.
@@ -75,6 +99,9 @@ func tally(faults []Fault) (kinds map[FaultKind]int, undone *harness.Undone) {
 func (r *run) faults(stop <-chan struct{}) error {
 	if len(r.settings.Faults) == 0 {
 		return nil
+	}
+	if b := r.breakable(); b != nil {
+		return r.nodeFaults(b, stop)
 	}
 	crasher := r.backend.(harness.Crasher)
 	random := rand.New(rand.NewPCG(r.settings.Seed, ^uint64(0)))

@@ -205,7 +205,7 @@ func (j *judge) durable(e *epoch, events []event) error {
 	}
 	return j.found(Finding{
 		Kind: KindLost, Epoch: e.number, Count: len(found),
-		Says: []string{found[0].Says, j.faultsSaid(e)}, Note: j.run.excuse(),
+		Says: []string{found[0].Says, j.faultsSaid(e)}, Note: j.run.excuse(), Promised: j.run.survives(),
 	}, records)
 }
 
@@ -275,7 +275,11 @@ func (j *judge) before() []string {
 func (j *judge) faultFailed(err error) {
 	var lost *harness.RecoveryError
 	if errors.As(err, &lost) {
-		says := append(strings.Split(strings.TrimSpace(lost.Error()), "\n"), j.before()...)
+		text := lost.Error()
+		if j.run.cluster != nil {
+			text = err.Error() // which tells the node
+		}
+		says := append(strings.Split(strings.TrimSpace(text), "\n"), j.before()...)
 		if e := j.found(Finding{Kind: KindRecovery, Count: 1, Says: says, Note: j.run.excuse()}, nil); e != nil {
 			err = e
 		} else {

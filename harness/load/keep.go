@@ -158,6 +158,7 @@ func (c *client) keep(t *tape) error {
 		c.run.count.ok.Add(1)
 	default:
 		c.run.count.aborted(r.Status, code(r.Code))
+		c.standBack(code(r.Code))
 	}
 	return r.Err
 }
@@ -221,7 +222,7 @@ const unnamed code = "1105"
 func (h host) Outcome(err error, committing bool) invariant.Outcome {
 	status, by := outcome(err, committing)
 	a, known := aborts[by]
-	usual := known || by == noCode || goingDown[by] || by == unnamed && strings.Contains(err.Error(), "lock wait timeout")
+	usual := known || h.breakable() != nil && outside(by) || by == noCode || goingDown[by] || by == unnamed && strings.Contains(err.Error(), "lock wait timeout")
 	return invariant.Outcome{Status: status, Code: string(by), Usual: usual, Ended: a.ended}
 }
 
@@ -347,7 +348,7 @@ func tellTouched(touched []invariant.Logged, on []string) string {
 func (j *judge) excludedViolations(found func(string) bool) []Exclusion {
 	killed := 0
 	for _, f := range j.faults {
-		if f.Kind != Pause {
+		if f.Kind.ends() {
 			killed++
 		}
 	}

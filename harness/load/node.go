@@ -83,10 +83,7 @@ func (s *Settings) checkNodes(b harness.Backend) error {
 	if a := promisedAcross(t, b.Server(), s.Level); a.refused {
 		return fmt.Errorf("%s does not take transactions at level %s: %q (%s)", s.Target, s.Level.Short(), a.quote, a.cite)
 	}
-	if len(s.Faults) > 0 {
-		return fmt.Errorf("--fault: %s is several servers, which are not killed or paused", s.Target)
-	}
-	return nil
+	return s.checkBreaking(b)
 }
 
 // gather prepares the nodes of a topology, if the backend is one.
@@ -98,6 +95,9 @@ func (r *run) gather(ctx context.Context) error {
 	x := &cluster{
 		kind: t.Kind, form: t.Form, equal: equality[t.Kind], promise: promisedAcross(t, r.backend.Server(), r.settings.Level),
 	}
+	_, breaks := r.backend.(harness.Breakable)
+	breaks = breaks && len(r.settings.Faults) > 0
+	r.control.away = breaks
 	for _, n := range t.Nodes {
 		d, err := dialOf(n.Backend)
 		if err != nil {
@@ -107,7 +107,7 @@ func (r *run) gather(ctx context.Context) error {
 		if n.Role == harness.Replica {
 			own.level = replicaLevel(own.level)
 		}
-		own.control = &session{dial: d, timeout: time.Minute, setup: slices.Clone(r.control.setup)}
+		own.control = &session{dial: d, timeout: time.Minute, setup: slices.Clone(r.control.setup), away: breaks}
 		x.nodes = append(x.nodes, own)
 	}
 	for _, n := range x.spread(r.settings.Clients) {
@@ -297,6 +297,7 @@ func (c *client) goTo(n *node, rest []string) {
 	c.node = n
 	d := c.run.dialect
 	c.session.dial = c.run.clientDial(c.number, n.dial)
+	c.session.away = c.run.control.away
 	c.session.setup = append([]string{d.level + n.level.String()}, rest...)
 	if n.Role != harness.Replica {
 		return

@@ -18,6 +18,33 @@ type NodeReport struct {
 	Transactions int    `json:"transactions"`
 	// Behind counts those that did not show what had been acknowledged before they were sent; of workloads whose values are lists.
 	Behind int `json:"behind,omitempty"`
+	// Faults counts those of this node by their kind. Fastest and SlowestBack are in how many seconds it was one of all
+	// again after one was over, TimesTold how often it had to be told to join the others again.
+	Faults      map[FaultKind]int `json:"faults,omitempty"`
+	FastestBack float64           `json:"fastest_back_seconds,omitempty"`
+	SlowestBack float64           `json:"slowest_back_seconds,omitempty"`
+	TimesTold   int               `json:"times_told_to_join,omitempty"`
+}
+
+// withFaults returns the nodes with what was done to each.
+func withFaults(nodes []NodeReport, faults []Fault) []NodeReport {
+	nodes = slices.Clone(nodes)
+	for i := range nodes {
+		n := &nodes[i]
+		for _, f := range faults {
+			if f.Node != n.Name {
+				continue
+			}
+			back := float64(f.To-f.Lifted) / 1e9
+			if n.Faults == nil {
+				n.Faults, n.FastestBack = map[FaultKind]int{}, back
+			}
+			n.Faults[f.Kind]++
+			n.FastestBack, n.SlowestBack = min(n.FastestBack, back), max(n.SlowestBack, back)
+			n.TimesTold += f.Told
+		}
+	}
+	return nodes
 }
 
 // countNodes takes note of what was done on each node in an epoch.
@@ -124,7 +151,17 @@ func (r *Report) writeNodes(b *strings.Builder) {
 		if n.Behind > 0 {
 			fmt.Fprintf(b, "; %d did not show what had been acknowledged before", n.Behind)
 		}
+		if len(n.Faults) > 0 {
+			fmt.Fprintf(b, "; faults: %s, back %.1f to %.1f s after the end of each",
+				joined(n.Faults), n.FastestBack, n.SlowestBack)
+		}
+		if n.TimesTold > 0 {
+			fmt.Fprintf(b, ", told to join again %d times", n.TimesTold)
+		}
 		b.WriteByte('\n')
+	}
+	if r.Survives != "" {
+		fmt.Fprintf(b, "promised of a node that fails: %s\n", r.Survives)
 	}
 	fmt.Fprintf(b, "promised of the nodes together: %s\n", r.Together)
 	if r.Withheld != "" {

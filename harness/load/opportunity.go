@@ -284,7 +284,7 @@ func (j *judge) excluded() []Exclusion {
 	}
 	n := 0
 	for _, f := range j.faults {
-		if f.Kind != Pause {
+		if f.Kind.ends() {
 			n++
 		}
 	}

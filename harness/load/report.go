@@ -48,6 +48,8 @@ type Report struct {
 	Nodes    []NodeReport `json:"nodes,omitempty"`
 	Together string       `json:"promised_together,omitempty"`
 	Withheld string       `json:"not_promised_together,omitempty"`
+	// Survives is what is promised of what a node has acknowledged that then fails; empty: no node was broken.
+	Survives string `json:"promised_of_a_failing_node,omitempty"`
 	// Backups is how many backups were taken while clients worked; each is a transaction that reads everything.
 	Backups int64 `json:"backups,omitempty"`
 	// Backup is how they were taken; empty: none was. BackupsBeside is how many of them were complete while clients
@@ -108,8 +110,9 @@ func (j *judge) report() *Report {
 		}
 	}
 	if x := r.cluster; x != nil {
-		out.Topology, out.Nodes = x.form, slices.Clone(j.nodes)
+		out.Topology, out.Nodes = x.form, withFaults(j.nodes, j.faults)
 		out.Between = j.forks
+		out.Survives = r.survives()
 		out.Together, out.Withheld = x.promised(), x.promise.withheld
 	}
 	if !r.settings.Protocol.IsText() {

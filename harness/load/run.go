@@ -38,6 +38,9 @@ type run struct {
 	powerLost atomic.Bool
 	stopped   chan struct{}
 	once      sync.Once
+	// calm is held while a node of a cluster is broken, and between two epochs; isStill: by who runs these.
+	calm    sync.Mutex
+	isStill bool
 	// life ends when the server is lost for good; cleaning up still needs it.
 	life    context.Context
 	endLife context.CancelFunc
@@ -208,14 +211,21 @@ func (r *run) drop() error {
 // persist does something on the control connection, again where that is lost: the
 // server may be down for a moment.
 func (r *run) persist(do func(*session) error) error {
+	return r.persistOn(r.control, func() error { return do(r.control) })
+}
+
+func (r *run) persistOn(s *session, do func() error) error {
 	end := time.Now().Add(r.patience())
 	for {
-		err := r.control.untilConnected(r.life, time.Until(end))
+		err := s.untilConnected(r.life, time.Until(end))
 		if err != nil {
 			return err
 		}
-		if err = do(r.control); err == nil || r.control.conn != nil || len(r.settings.Faults) == 0 || time.Now().After(end) {
+		if err = do(); !r.passes(s, err) || r.life.Err() != nil || time.Now().After(end) {
 			return err
+		}
+		if s.conn != nil {
+			lookAgain(r.life)
 		}
 	}
 }
@@ -321,10 +331,34 @@ func (r *run) conduct(ctx context.Context, j *judge) error {
 	return errors.Join(r.failed(), err)
 }
 
+// await returns when an epoch has ended. While a node of a cluster is broken it goes on, so that the node comes back to
+// clients that work.
+func (r *run) await(e *epoch) {
+	timer := time.NewTimer(epochTime)
+	defer timer.Stop()
+	for {
+		select {
+		case <-e.ended:
+			return
+		case <-r.stopped:
+			e.end()
+		case <-timer.C:
+			if r.breakable() == nil || r.down.Load() == 0 {
+				e.lasted()
+			}
+			timer.Reset(epochTime / 10)
+		}
+	}
+}
+
 // epochs runs them until the run is stopped.
 func (r *run) epochs(channels []chan *epoch, free <-chan []*tape, recorded chan<- *epoch) error {
+	defer r.moving()
 	for n := 0; ; n++ {
 		e := r.newEpoch(n, <-free)
+		if err := r.still(); err != nil {
+			return err
+		}
 		if err := r.begin(e); err != nil {
 			return err
 		}
@@ -337,6 +371,7 @@ func (r *run) epochs(channels []chan *epoch, free <-chan []*tape, recorded chan<
 		if err := r.beside.renew(r); err != nil {
 			return err
 		}
+		r.moving()
 		for _, c := range channels {
 			c <- e
 		}
@@ -344,16 +379,13 @@ func (r *run) epochs(channels []chan *epoch, free <-chan []*tape, recorded chan<
 			e.running.Add(1)
 			go r.backups(e)
 		}
-		timer := time.AfterFunc(epochTime, e.lasted)
-		select {
-		case <-e.ended:
-		case <-r.stopped:
-			e.end()
-		}
-		timer.Stop()
+		r.await(e)
 		e.running.Wait()
 		if err := r.failed(); outOfStep(err) {
 			return err // what this epoch has recorded may be wrong
+		}
+		if err := r.still(); err != nil {
+			return err
 		}
 		if err := r.finish(e); err != nil {
 			return err

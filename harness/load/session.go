@@ -19,6 +19,8 @@ type session struct {
 	timeout time.Duration
 	// opening is how long a new connection may take, if that is longer.
 	opening time.Duration
+	// away: the server is a node that is broken now and then, which then answers that it takes no part in its cluster.
+	away bool
 
 	conn conn
 	got  answer
@@ -78,7 +80,8 @@ func (s *session) untilConnected(ctx context.Context, patience time.Duration) er
 	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
 		err := s.connect(ctx)
 		code := errorCode(err)
-		if err == nil || code != noCode && !notYet[code] || ctx.Err() != nil || time.Now().After(end) {
+		passing := code == noCode || notYet[code] || s.away && outside(code)
+		if err == nil || !passing || ctx.Err() != nil || time.Now().After(end) {
 			return err
 		}
 		select {

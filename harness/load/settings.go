@@ -127,8 +127,15 @@ func (s *Settings) check(b harness.Backend) error {
 		}
 		return refuse("%s has no level %s: want one of %s", s.Target, s.Level, strings.Join(names, ", "))
 	}
+	if _, ok := topologyOf(b); ok {
+		return nil // checkNodes has looked at the faults
+	}
 	if _, ok := b.(harness.Crasher); !ok && len(s.Faults) > 0 {
 		return refuse("--fault: only private servers of our own are killed or paused, not %s", s.Target)
+	}
+	if slices.Contains(s.Faults, Partition) {
+		return refuse("--fault partition: %s is one server, which is cut off from nobody; want a cluster such as "+
+			"galera:11.8,nodes=3", s.Target)
 	}
 	if _, ok := b.(harness.PowerLoser); !ok && slices.Contains(s.Faults, PowerLoss) {
 		return refuse("--fault powerloss: only a private server of our own loses its power, not %s", s.Target)

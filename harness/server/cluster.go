@@ -72,6 +72,9 @@ func openCluster(ctx context.Context, target string, o harness.Options) (harness
 	if s.replicates != nil {
 		return openStandby(ctx, s, in, o)
 	}
+	if o.Partition {
+		return nil, &harness.NameError{Err: errAlone}
+	}
 	return beginCluster(ctx, &cluster{
 		spec: s, in: in, parent: o.Dir, durable: o.Durable, power: o.PowerLoss, port: o.Port,
 		sends: o.Copied, extra: copiedSettings(o),

@@ -123,12 +123,14 @@ func (j *joining) bond(in installation, s spec) (bond, error) {
 func (g galera) portsEach() int     { return 3 }
 func (g galera) decisive() []string { return galeraSettings }
 
-// arguments of a node; the times are those of nodes on one machine.
-func (g galera) arguments(at wiring, i int) []string {
-	seed := "gcomm://"
-	if i > 0 {
-		seed += at.address(0, galeraGroup)
+// arguments of a node that joins some others, or begins a cluster if there are none; the times are those of nodes on one
+// machine.
+func (g galera) arguments(at wiring, i int, others ...int) []string {
+	var seeds []string
+	for _, n := range others {
+		seeds = append(seeds, at.address(n, galeraGroup))
 	}
+	seed := "gcomm://" + strings.Join(seeds, ",")
 	options := []string{
 		"gmcast.listen_addr=tcp://" + at.address(i, galeraGroup), "ist.recv_addr=" + at.address(i, galeraIncremental),
 		"gcache.size=16M", "gcache.page_size=16M", "pc.recovery=false",
@@ -147,14 +149,18 @@ func (g galera) arguments(at wiring, i int) []string {
 }
 
 func (g galera) arm(b *private, at wiring, i int) {
-	b.extra = g.arguments(at, i)
+	var others []int
+	if i > 0 {
+		others = []int{0}
+	}
+	b.extra = g.arguments(at, i, others...)
 	size := strconv.Itoa(len(at.ports))
 	b.part.prepare = func(dir string) error { return g.prepare(dir, i == 0) }
 	b.part.await = func(ctx context.Context, s *side) error {
 		if err := synced(ctx, s, size); err != nil || b.port == 0 {
 			return err
 		}
-		for _, sql := range append([]string{noPasswords}, statements(admission(at.login))...) {
+		for _, sql := range append([]string{noPasswords}, statements(admission(at.login, b.from()))...) {
 			if err := s.exec(ctx, sql); err != nil {
 				return fmt.Errorf("open port %d: %w", b.port, err)
 			}
@@ -203,31 +209,42 @@ const pollEvery = 10 * time.Millisecond
 
 // synced waits until a node has what the others have, and is one of so many.
 func synced(ctx context.Context, s *side, size string) error {
-	want := map[string]string{"wsrep_local_state_comment": "Synced", "wsrep_cluster_size": size, "wsrep_ready": "ON"}
-	last := ""
 	for {
-		rows, err := s.query(ctx,
-			"SHOW STATUS WHERE Variable_name IN ('wsrep_local_state_comment', 'wsrep_cluster_size', 'wsrep_ready')")
-		if err != nil {
-			return fmt.Errorf("ask a node whether it is synced: %w", err)
-		}
-		missing := len(want)
-		last = ""
-		for _, r := range rows {
-			if want[string(r[0])] == string(r[1]) {
-				missing--
-			}
-			last += fmt.Sprintf(" %s=%s", r[0], r[1])
-		}
-		if missing == 0 {
-			return nil
+		lacks, err := unsynced(ctx, s, size)
+		if err != nil || lacks == "" {
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the node is not synced:%s: %w", last, ctx.Err())
+			return fmt.Errorf("the node is not synced: %s: %w", lacks, ctx.Err())
 		case <-time.After(pollEvery):
 		}
 	}
+}
+
+// unsynced tells what a node says of itself that does not yet have what the others have, or is not one of so many; empty:
+// it has, and is.
+func unsynced(ctx context.Context, s *side, size string) (lacks string, err error) {
+	want := map[string]string{
+		"wsrep_local_state_comment": "Synced", "wsrep_cluster_size": size, "wsrep_cluster_status": "Primary", "wsrep_ready": "ON",
+	}
+	rows, err := s.query(ctx, "SHOW STATUS WHERE Variable_name IN ('wsrep_local_state_comment', 'wsrep_cluster_size', "+
+		"'wsrep_cluster_status', 'wsrep_ready')")
+	if err != nil {
+		return "", fmt.Errorf("ask a node whether it is synced: %w", err)
+	}
+	missing := len(want)
+	var says []string
+	for _, r := range rows {
+		if want[string(r[0])] == string(r[1]) {
+			missing--
+		}
+		says = append(says, fmt.Sprintf("%s=%s", r[0], r[1]))
+	}
+	if missing == 0 {
+		return "", nil
+	}
+	return strings.Join(says, " "), nil
 }
 
 // template returns a data directory that has a position in a cluster's history: nodes that begin with it need no

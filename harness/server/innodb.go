@@ -83,10 +83,13 @@ func (k innodb) doors(b *private, dir string) ([]string, *mysql.Config, string, 
 	if b.part.nodesOnly {
 		listening = b.in.listeningToNodes(b.port)
 	}
-	if b.spec.joins.replicatesUsers() {
+	if b.part.from != "" {
+		listening = append(listening, "--bind-address=*") // of a network in which there are nodes only
+	}
+	if b.spec.joins.replicatesUsers() || b.part.back {
 		return listening, cfg, "", nil
 	}
-	init, err := welcome(dir, cfg)
+	init, err := welcome(dir, cfg, b.from())
 	if err != nil {
 		return nil, nil, "", err
 	}
@@ -102,5 +105,5 @@ func (k innodb) greet(ctx context.Context, b *private, s *side) error {
 	if b.port == 0 {
 		return nil
 	}
-	return onlyOurs(ctx, s)
+	return onlyOurs(ctx, s, b.from())
 }

@@ -43,7 +43,7 @@ var groupSettled = []string{
 	"group_replication_ssl_mode", "group_replication_start_on_boot", "log_bin", "plugin_load", "report_", "server_id",
 }
 
-var errClusterDurable = errors.New("a cluster is not a target whose server can be killed and recovered")
+var errClusterPower = errors.New("a cluster does not lose its power: its nodes can be killed, paused and cut off")
 
 // joining returns what the options of a target say of a cluster, nil where there is to be none.
 func (s *spec) joining() (*joining, error) {

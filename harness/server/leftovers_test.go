@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -38,18 +39,24 @@ func TestMain(m *testing.M) {
 		copyAndWait(strings.Fields(text))
 		return
 	}
-	if target, dir, ok := strings.Cut(os.Getenv(ownerEnv), " "); ok {
-		own(target, dir)
+	if both := os.Getenv(ownerEnv); both != "" {
+		at := strings.LastIndexByte(both, ' ')
+		own(both[:at], both[at+1:])
 		return
 	}
 	os.Exit(m.Run())
 }
 
+// brokenMark stands before a cluster whose nodes are to be broken: the first one is cut off, the second one stopped, and
+// the third one killed, whose folder its owner then has to remove.
+const brokenMark = "broken "
+
 // own starts two instances, or one cluster, and prints a line for each server: its pid and
 // that of its watchdog, and the folder.
 func own(target, dir string) {
+	target, broken := strings.CutPrefix(target, brokenMark)
 	for servers := 0; servers < 2; {
-		b, err := harness.Open(context.Background(), target, harness.Options{Dir: dir})
+		b, err := harness.Open(context.Background(), target, harness.Options{Dir: dir, Durable: broken})
 		if err != nil {
 			fmt.Println("error:", strings.ReplaceAll(err.Error(), "\n", " "))
 			os.Exit(1)
@@ -62,6 +69,15 @@ func own(target, dir string) {
 			p := n.Backend.(interface{ instance() *process }).instance()
 			fmt.Println(p.pid, parentOf(p.pid), p.folder.path)
 			servers++
+		}
+		if m, ok := b.(*members); ok && broken {
+			if err := errors.Join(m.PauseNode(1), m.KillNode(2)); err != nil {
+				fmt.Println("error:", err)
+				os.Exit(1)
+			}
+			if m.network != nil {
+				_ = m.CutNode(0)
+			}
 		}
 	}
 	fmt.Println("ready")

@@ -10,11 +10,13 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/harness/server/network"
 )
 
 // members are private servers that form one cluster. What a Backend does the first node does; all start and end
@@ -26,6 +28,9 @@ type members struct {
 	to  bond
 	// port is where clients reach the first node; 0: a drawn one, if it needs any.
 	port int
+	// at is how the nodes were wired last; network is what joins them, nil: this machine.
+	at      wiring
+	network *network.Network
 }
 
 var _ harness.Clustered = (*members)(nil)
@@ -40,6 +45,17 @@ type bond interface {
 	arm(b *private, at wiring, i int)
 	// join makes one cluster of nodes that have started.
 	join(ctx context.Context, m *members) error
+	// rearm prepares the start of a node that comes back to its cluster with the data that it had.
+	rearm(b *private, at wiring, i int)
+	// belongs tells what a node that answers lacks to be one of so many that take part; empty: nothing. out: it will not
+	// become one by itself.
+	belongs(ctx context.Context, s *side, size int) (lacks string, out bool, err error)
+	// comeBack tells a node that is out to join again.
+	comeBack(ctx context.Context, s *side) error
+	// restore gives the first node of a whole cluster back what it does in the topology.
+	restore(ctx context.Context, first *side) error
+	// notice is how long the others need to take a node for lost.
+	notice() time.Duration
 	// decisive are the settings that decide what is promised between the nodes.
 	decisive() []string
 }
@@ -52,6 +68,8 @@ type wiring struct {
 	ports [][]int // of each node
 	// login is how clients, and the nodes where they need it, get in.
 	login *mysql.Config
+	// apart: each node has an address of its own.
+	apart bool
 }
 
 // newWiring names a new cluster.
@@ -68,13 +86,20 @@ func randomUUID() string {
 }
 
 func (w wiring) address(node, port int) string {
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(w.ports[node][port]))
+	return net.JoinHostPort(w.host(node), strconv.Itoa(w.ports[node][port]))
+}
+
+func (w wiring) host(node int) string {
+	if w.apart {
+		return network.Address(node)
+	}
+	return "127.0.0.1"
 }
 
 // openMembers starts a cluster.
 func openMembers(ctx context.Context, s spec, o harness.Options) (harness.Backend, error) {
-	if o.Durable {
-		return nil, &harness.NameError{Err: errClusterDurable}
+	if o.PowerLoss {
+		return nil, &harness.NameError{Err: errClusterPower}
 	}
 	m, err := newMembers(ctx, s, o)
 	if err != nil {
@@ -104,7 +129,12 @@ func newMembers(ctx context.Context, s spec, o harness.Options) (*members, error
 		return nil, err
 	}
 	for range s.joins.nodes {
-		m.all = append(m.all, &private{spec: s, in: in, template: template, parent: o.Dir})
+		m.all = append(m.all, &private{spec: s, in: in, template: template, parent: o.Dir, durable: o.Durable})
+	}
+	if o.Durable || o.Partition {
+		if err := m.separate(o.Partition); err != nil {
+			return nil, err
+		}
 	}
 	m.private = m.all[0]
 	return m, nil
@@ -118,6 +148,7 @@ func (m *members) assemble(ctx context.Context, start func(*private, context.Con
 		return err
 	}
 	at := newWiring(slices.Collect(slices.Chunk(ports, each)))
+	at.apart = m.network != nil
 	if m.port != 0 {
 		at.ports[0][0] = m.port
 	}
@@ -128,7 +159,9 @@ func (m *members) assemble(ctx context.Context, start func(*private, context.Con
 			b.port = m.port
 		}
 		m.to.arm(b, at, i)
+		m.enter(b, i)
 	}
+	m.at = at
 	// A node that cannot start leaves the others waiting for it.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -243,6 +276,9 @@ func (m *members) Close() error {
 		}
 	}
 	ending.Wait()
+	if m.network != nil {
+		errs = append(errs, m.network.Close())
+	}
 	return errors.Join(errs...)
 }
 

@@ -154,21 +154,27 @@ func TestWiring(t *testing.T) {
 	}
 }
 
-// TestSeveralAreNotDurable: of several servers none is killed, nor loses its power.
-func TestSeveralAreNotDurable(t *testing.T) {
-	for target, want := range map[string]error{
-		"mysql:9.7,replica=row": errReplicaDurable, "postgres:18,standby=1": errReplicaDurable,
-		"galera:11.8": errClusterDurable, "mysql:9.7,group=3": errClusterDurable,
+// TestNotBreakable: no power fails in a cluster, no replica is killed, and who is alone is cut off from nobody.
+func TestNotBreakable(t *testing.T) {
+	durable, power := harness.Options{Durable: true}, harness.Options{PowerLoss: true}
+	apart := harness.Options{Durable: true, Partition: true}
+	for _, c := range []struct {
+		target string
+		with   harness.Options
+		want   error
+	}{
+		{"mysql:9.7,replica=row", durable, errReplicaDurable}, {"postgres:18,standby=1", durable, errReplicaDurable},
+		{"mysql:9.7,replica=row", power, errReplicaDurable}, {"postgres:18,standby=1", power, errReplicaDurable},
+		{"galera:11.8", power, errClusterPower}, {"mysql:9.7,group=3", power, errClusterPower},
+		{"mysql:9.7", apart, errAlone}, {"postgres:18", apart, errAlone},
 	} {
-		for _, o := range []harness.Options{{Durable: true}, {PowerLoss: true}} {
-			_, err := harness.Open(t.Context(), target, o)
-			var name *harness.NameError
-			if errors.Is(err, os.ErrNotExist) && !required {
-				continue
-			}
-			if !errors.Is(err, want) || !errors.As(err, &name) {
-				t.Errorf("%s, %+v: %v, want %v", target, o, err, want)
-			}
+		_, err := harness.Open(t.Context(), c.target, c.with)
+		var name *harness.NameError
+		if errors.Is(err, os.ErrNotExist) && !required {
+			continue
+		}
+		if !errors.Is(err, c.want) || !errors.As(err, &name) {
+			t.Errorf("%s, %+v: %v, want %v", c.target, c.with, err, c.want)
 		}
 	}
 }

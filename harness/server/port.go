@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -41,8 +42,8 @@ func (in installation) listeningToNodes(port int) []string {
 // welcome writes the statements that the server runs before it listens: they make
 // the user of the port, with a password that is drawn, and take away those who would
 // get in by the port without one, whom MariaDB's own scripts make.
-func welcome(dir string, cfg *mysql.Config) (string, error) {
-	text := noPasswords + ";\n" + admission(cfg)
+func welcome(dir string, cfg *mysql.Config, from string) (string, error) {
+	text := noPasswords + ";\n" + admission(cfg, from)
 	path := filepath.Join(dir, "welcome.sql")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return "", fmt.Errorf("open %s: %w", cfg.Addr, err)
@@ -59,9 +60,12 @@ func portConfig(port int) *mysql.Config {
 	return cfg
 }
 
+// from are the hosts from which the user of the port comes, as the server spells them.
+func (b *private) from() string { return cmp.Or(b.part.from, "127.0.0.1") }
+
 // admission returns the statements that make the user of a port.
-func admission(cfg *mysql.Config) string {
-	at := fmt.Sprintf("'%s'@'127.0.0.1'", cfg.User)
+func admission(cfg *mysql.Config, from string) string {
+	at := fmt.Sprintf("'%s'@'%s'", cfg.User, from)
 	return "CREATE USER " + at + " IDENTIFIED BY '" + cfg.Passwd + "';\n" +
 		"GRANT ALL ON *.* TO " + at + " WITH GRANT OPTION;\n"
 }
@@ -70,7 +74,7 @@ var hostName = regexp.MustCompile(`^[A-Za-z0-9.-]+$`)
 
 // onlyOurs fails where anybody else could get in by the port. A user of a host with
 // a name cannot, since names are not resolved.
-func onlyOurs(ctx context.Context, s *side) error {
+func onlyOurs(ctx context.Context, s *side, from string) error {
 	users, err := s.query(ctx, "SELECT user, host FROM mysql.user WHERE host <> 'localhost'")
 	if err != nil {
 		return fmt.Errorf("open a port: list the users: %w", err)
@@ -80,7 +84,7 @@ func onlyOurs(ctx context.Context, s *side) error {
 		if hostName.Match(u[1]) && net.ParseIP(string(u[1])) == nil {
 			continue
 		}
-		if string(u[0]) != portUser || string(u[1]) != "127.0.0.1" {
+		if string(u[0]) != portUser || string(u[1]) != from {
 			return fmt.Errorf("open a port: user %s@%s could get in, too", u[0], u[1])
 		}
 		found = true

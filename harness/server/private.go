@@ -51,6 +51,14 @@ type part struct {
 	prepare func(dir string) error
 	// await returns when a server that answers is ready for clients.
 	await func(ctx context.Context, s *side) error
+	// enter stands before the command: it leads to the network that the server is to be in.
+	enter []string
+	// from are the hosts from which the user of the port comes; empty: this machine.
+	from string
+	// back: the server comes back to a topology with its data, which have the user of the port.
+	back bool
+	// resume returns the arguments with which a server begins where the one that was killed has ended.
+	resume func(ctx context.Context, f *folder, command []string) ([]string, error)
 	// asks are the settings to be told beside the usual ones.
 	asks []string
 }
@@ -68,6 +76,8 @@ func openPrivate(ctx context.Context, target string, o harness.Options) (harness
 		return openPair(ctx, s, o)
 	case s.joins != nil:
 		return openMembers(ctx, s, o)
+	case o.Partition:
+		return nil, &harness.NameError{Err: errAlone}
 	}
 	return newPrivate(ctx, s, o, nil)
 }
@@ -176,7 +186,15 @@ func (b *private) launch(ctx context.Context, f *folder) (*process, history.Serv
 		f.remove()
 		return nil, history.Server{}, err
 	}
-	p, err := startProcess(f, os.DevNull, syscall.SIGKILL, append(append(f.journalling(), command...), doors...))
+	command = slices.Concat(b.part.enter, f.journalling(), command, doors)
+	if b.part.resume != nil {
+		more, err := b.part.resume(ctx, f, command)
+		if err != nil {
+			return nil, history.Server{}, err
+		}
+		command = append(command, more...)
+	}
+	p, err := startProcess(f, os.DevNull, syscall.SIGKILL, command)
 	if err != nil {
 		return nil, history.Server{}, err
 	}

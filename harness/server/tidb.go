@@ -103,7 +103,7 @@ func (tidb) doors(b *private, dir string) ([]string, *mysql.Config, string, erro
 		return nil, nil, "", nil
 	}
 	cfg := portConfig(b.port)
-	text := "ALTER USER 'root'@'%' IDENTIFIED BY '" + cfg.Passwd + "';\n" + admission(cfg)
+	text := "ALTER USER 'root'@'%' IDENTIFIED BY '" + cfg.Passwd + "';\n" + admission(cfg, "127.0.0.1")
 	path := filepath.Join(dir, "welcome.sql")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return nil, nil, "", fmt.Errorf("open port %d: %w", b.port, err)

@@ -15,6 +15,12 @@ while [ $# -gt 0 ]; do
 	shift
 done
 
+# The donor is told on its standard input how it could log in, which it has no need of. A server that cannot write that
+# gives the transfer up, so somebody reads it.
+exec 3<&0
+cat <&3 >/dev/null 2>&1 &
+exec 3<&-
+
 # until_there FILE waits for a file, as long as the server that has called lives.
 until_there() {
 	until [ -f "$1" ]; do

@@ -77,12 +77,17 @@ func (t *txn) within(body func() error) {
 	}
 	if end == "ROLLBACK" && (err == nil || committing) {
 		t.result.Planned = true // whether or not the answer came: nothing asked for a commit
+		if err != nil {
+			t.conn.Drop()
+		}
 		t.end(kv.Fail)
 		return
 	}
 	t.close(err, committing)
 	if err != nil && t.result.Code != "" && !t.result.Ended {
-		_ = t.exec("ROLLBACK") // should the connection break here the server rolls back all the same
+		if t.exec("ROLLBACK") != nil {
+			t.conn.Drop() // the server rolls back what is left of a connection
+		}
 	}
 }
 
@@ -189,7 +194,9 @@ func (r *reader) snapshot(body func() error) error {
 		return err
 	}
 	if err := body(); err != nil {
-		_, _ = r.conn.Change("ROLLBACK") // the error that is told comes first
+		if _, refused := r.conn.Change("ROLLBACK"); refused != nil {
+			r.conn.Drop() // the error that is told comes first
+		}
 		return err
 	}
 	_, err := r.conn.Change("COMMIT")
