@@ -68,11 +68,7 @@ type inquiry struct {
 // read views on the way, which end up in the history's Facts. It takes some ten times as
 // long. A server that does not tell one of these says so there; that is no error.
 func (p *Pool) RunForFacts(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
-	tables := refilled
-	if p.opt.Clean {
-		tables = truncated
-	}
-	return p.run(ctx, c, levels, tables, (*run).observeFacts)
+	return p.run(ctx, c, levels, p.past(), (*run).observeFacts)
 }
 
 // RunFreshForFacts is RunForFacts in a database of its own, as RunFresh.

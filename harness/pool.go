@@ -288,20 +288,26 @@ func (p *Pool) Server() history.Server { return p.server }
 // Final is read when every session has ended: a transaction that the case left
 // open is rolled back first. It is absent from a history that ended Stuck.
 func (p *Pool) Run(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
+	return p.run(ctx, c, levels, p.past(), (*run).watched)
+}
+
+// past is what the tables of a case have been used for before.
+func (p *Pool) past() past {
 	if p.opt.Clean {
-		return p.run(ctx, c, levels, truncated, (*run).watched)
+		return truncated
 	}
-	return p.run(ctx, c, levels, refilled, (*run).watched)
+	return refilled
 }
 
 // RunSampled is Run for one of many cases: while one of readEvery cases runs, which its text decides, its tables are read
 // on the replica.
 func (p *Pool) RunSampled(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
-	tables := refilled
-	if p.opt.Clean {
-		tables = truncated
-	}
-	return p.run(ctx, c, levels, tables, (*run).sampled)
+	return p.run(ctx, c, levels, p.past(), (*run).sampled)
+}
+
+// RunUnread is Run without readers on the replica.
+func (p *Pool) RunUnread(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
+	return p.run(ctx, c, levels, p.past(), (*run).observe)
 }
 
 // RunFresh is Run in a database that is made for this one run and dropped behind

@@ -24,7 +24,7 @@ func (t *Target) Live(ctx context.Context, levels harness.Levels) (*harness.Live
 // verdict. The caller holds the server.
 func (t *Target) JudgeLive(ctx context.Context, c *corpus.Case, h *history.History) (oracle.Verdict, error) {
 	if t.options.Workers > 1 { // the live session has a worker of its own
-		if err := askAlone(ctx, c, h, h.Levels, t.pool.Run); err != nil {
+		if err := askAlone(ctx, c, h, h.Levels, t.pool.RunUnread); err != nil {
 			return oracle.Verdict{}, err
 		}
 	}

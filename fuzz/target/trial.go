@@ -173,7 +173,7 @@ func (t *Target) RunSampled(ctx context.Context, c *corpus.Case, levels map[int]
 func (t *Target) AskAlone(ctx context.Context, r *Trial) {
 	t.mu.RLock()
 	seen := t.revived
-	r.Err = askAlone(ctx, r.Case, r.History, r.Levels, t.pool.Run)
+	r.Err = askAlone(ctx, r.Case, r.History, r.Levels, t.pool.RunUnread)
 	t.mu.RUnlock()
 	if r.Err != nil {
 		t.brokeDown(ctx, r, seen)

@@ -59,8 +59,8 @@ func (k *keys) others(c *chooser) []kv.Value {
 	return c.several
 }
 
-// eachKey hands out the keys of a step that reads some by their names.
-func (s *step) eachKey(do func(kv.Value) error) error {
+// eachNamed hands out the keys of a step that reads some by their names.
+func (s *step) eachNamed(do func(kv.Value) error) error {
 	if err := do(s.key); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (s step) several(d *dialect, b []byte) []byte {
 // read skips what is locked.
 func recordSeveral(t *tape, s step, a *answer) error {
 	seen := 0
-	err := s.eachKey(func(k kv.Value) error {
+	err := s.eachNamed(func(k kv.Value) error {
 		var list []kv.Value
 		here := 0
 		for _, row := range a.rows {
