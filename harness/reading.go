@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -147,12 +148,22 @@ func (s *script) known(c *corpus.Case, dbms history.DBMS) bool {
 		return false
 	}
 	for _, l := range c.Init {
-		if t, ok := l.Stmt.(*ast.CreateTableStmt); ok && !dbms.Transactional(stmt.Engine(t)) {
-			return false
+		switch t := l.Stmt.(type) {
+		case *ast.CreateTableStmt:
+			if !dbms.Transactional(stmt.Engine(t)) {
+				return false
+			}
+		case *stmt.RawStmt:
+			if namesEngine.MatchString(t.SQL) {
+				return false
+			}
 		}
 	}
 	return true
 }
+
+// namesEngine matches a definition of which nobody has read which engine it names.
+var namesEngine = regexp.MustCompile(`(?i)\bengine\b`)
 
 // begin lets the sessions on the replica read, once that has all that was committed so far.
 func (r *readers) begin(ctx context.Context, p *provisioned, initial []history.Table, w *worker) *reading {

@@ -135,8 +135,7 @@ func (c *campaign) options(n int) mutate.Options {
 	o := generatorOptions(c.target.Server(), c.levels, c.s.Conflict, n)
 	o.Computed = computedOdds[c.s.SQL]
 	o.Schema = c.schema
-	// A standby of PostgreSQL is sent pages, and so are rows that no key names.
-	o.Replicated = o.DBMS != history.PostgreSQL && target.HasReplica(c.target.Name)
+	o.Replicated = target.SendsRows(c.target.Name)
 	return o
 }
 

@@ -237,6 +237,7 @@ func merged(a, b *Report) *Report {
 	if r.ServerVersion == "" {
 		r.ServerVersion, r.DBMS, r.Settings = b.ServerVersion, b.DBMS, b.Settings
 	}
+	r.Replicas = a.Replicas.Plus(b.Replicas)
 	r.Restarts, r.Runs, r.Phases = a.Restarts+b.Restarts, a.Runs+b.Runs, a.Phases.plus(b.Phases)
 	r.Counts = newCounts()
 	for _, c := range []*Counts{&a.Counts, &b.Counts} {

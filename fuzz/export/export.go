@@ -106,6 +106,9 @@ func Write(t *timeline.Timeline, name string, as As) (Files, error) {
 	if t.Run.History.Cluster != nil && slices.Contains(onlySend, name) {
 		return Files{}, fmt.Errorf("export %s as %s: %w", t.File, name, errMembers)
 	}
+	if t.Run.Verdict.Kind.OfReplica() && slices.Contains(onlySend, name) {
+		return Files{}, fmt.Errorf("export %s as %s: %w", t.File, name, errReplica)
+	}
 	if !s.Case.Protocol().IsText() && slices.Contains(sendText, name) {
 		return Files{}, fmt.Errorf("export %s as %s: %w", t.File, name, errPrepared)
 	}

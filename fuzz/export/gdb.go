@@ -24,9 +24,14 @@ func (s *script) held() (step int, at *corpus.Hold) {
 // onlySend are the forms that do nothing but send statements.
 var onlySend = []string{"mtr", "isolationtester", "go"}
 
-// errHeld and errMembers are why they cannot express a case.
+// errHeld, errMembers and errReplica are why they cannot express a case.
 var errHeld = errors.New("one statement is held inside of the server, at an instruction of its program: want --format gdb")
-var errMembers = errors.New("its sessions are on different nodes of a cluster: want --format two-terminals, markdown, jira or bugs.mysql")
+var (
+	errMembers = errors.New("its sessions are on different nodes of a cluster: want --format two-terminals, markdown, jira " +
+		"or bugs.mysql")
+	errReplica = errors.New("what is wrong is on a replica, which such a test does not look at: want --format two-terminals, " +
+		"markdown, jira or bugs.mysql")
+)
 
 //go:embed gdb.py
 var gdbProgram string

@@ -35,3 +35,16 @@ func TestReplicaReadInEveryForm(t *testing.T) {
 		}
 	}
 }
+
+// TestReplicaIsNoTest: a test that looks at one server alone is refused for what is wrong on a replica.
+func TestReplicaIsNoTest(t *testing.T) {
+	for _, kind := range []oracle.Kind{oracle.ReplicaRead, oracle.ReplicaDiffers, oracle.ReplicaStopped} {
+		for _, form := range onlySend {
+			tl := onCluster(t, kind)
+			tl.History.Cluster = nil
+			if _, err := Write(tl, form, Test); err == nil || !strings.Contains(err.Error(), errReplica.Error()) {
+				t.Errorf("%s, %s: %v", kind, form, err)
+			}
+		}
+	}
+}

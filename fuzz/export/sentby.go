@@ -22,7 +22,7 @@ var prepares = map[protocol.Way][2]string{
 var sendText = []string{"mtr", "isolationtester"}
 
 var errPrepared = errors.New("its statements were sent prepared, and need not show this as text, which is all that such a test " +
-	"can send: want --format go")
+	"can send: want --format go or two-terminals")
 
 // protocolText says by which protocol the statements must be sent; empty for text. Every form of export tells it.
 func (s *script) protocolText() []string {

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -44,6 +45,32 @@ type Replicas struct {
 	Stopped []string `json:"not_again_texts,omitempty"`
 	// Rebuilt is how often a replica was made anew.
 	Rebuilt int `json:"rebuilt"`
+}
+
+// Plus adds what was seen by two parts of a run; either may be nil.
+func (r *Replicas) Plus(other *Replicas) *Replicas {
+	if r == nil || other == nil {
+		return cmp.Or(r, other)
+	}
+	out := *r
+	out.Compared += other.Compared
+	out.Watched += other.Watched
+	out.Reads += other.Reads
+	out.Refused += other.Refused
+	out.Judged += other.Judged
+	out.Undecided += other.Undecided
+	out.Unsafe += other.Unsafe
+	out.Documented += other.Documented
+	out.Others += other.Others
+	out.Rebuilt += other.Rebuilt
+	out.Stopped = slices.Clone(r.Stopped)
+	for _, text := range other.Stopped {
+		same := func(have string) bool { return volatile(have) == volatile(text) }
+		if len(out.Stopped) < mostTexts && !slices.ContainsFunc(out.Stopped, same) {
+			out.Stopped = append(out.Stopped, text)
+		}
+	}
+	return &out
 }
 
 // Replicas tells what was seen of the replica; nil: there is none.
@@ -225,10 +252,11 @@ func (t *Target) whyNot(l corpus.Level) string {
 	return ""
 }
 
-// HasReplica says that a target, by its name, is a primary with a replica, which txnfuzz starts.
-func HasReplica(name string) bool { return !IsDSN(name) && ofReplica.MatchString(name) }
+// SendsRows says that a target, by its name, is a primary with a replica, which txnfuzz starts, and which is sent rows, not
+// statements alone, nor pages as a standby of PostgreSQL is.
+func SendsRows(name string) bool { return !IsDSN(name) && sendsRows.MatchString(name) }
 
-var ofReplica = regexp.MustCompile(`,(replica|standby)=`)
+var sendsRows = regexp.MustCompile(`,replica=(row|mixed)\b`)
 
 // OfSeveral says that a target, by its name, is several servers which txnfuzz starts: a primary with a replica, or a
 // cluster.

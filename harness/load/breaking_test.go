@@ -10,6 +10,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle/kv"
 )
 
 // several are servers of which nothing is known but how many they are; broken: their nodes are ours to break.
@@ -103,6 +104,34 @@ func TestRefusedRollback(t *testing.T) {
 		}
 		if d.closed != c.closed || (x.session.conn == nil) != c.closed {
 			t.Errorf("%s: the connection was closed: %v, want %v", c.name, d.closed, c.closed)
+		}
+	}
+}
+
+// TestOutcomeWhileBroken: what a member of a group says of a COMMIT while one of them is broken does not tell whether the
+// others have committed.
+func TestOutcomeWhileBroken(t *testing.T) {
+	refused := &mysql.MySQLError{Number: 3101}
+	for _, c := range []struct {
+		name             string
+		faults           []FaultKind
+		down, committing bool
+		want             kv.Status
+	}{
+		{"no faults", nil, false, true, kv.Fail},
+		{"between faults", []FaultKind{Partition}, false, true, kv.Fail},
+		{"in one", []FaultKind{Partition}, true, true, kv.Info},
+		{"in one, before the COMMIT", []FaultKind{Partition}, true, false, kv.Fail},
+	} {
+		r := &run{settings: Settings{Faults: c.faults}, backend: ours{several: several{nodes: 3}}, cluster: &cluster{}}
+		if c.down {
+			r.down.Add(1)
+		}
+		if got, by := r.outcome(refused, c.committing); got != c.want || by != "3101" {
+			t.Errorf("%s: %v %s, want %v", c.name, got, by, c.want)
+		}
+		if got, _ := r.outcome(&mysql.MySQLError{Number: 1213}, c.committing); got != kv.Fail {
+			t.Errorf("%s: a deadlock: %v", c.name, got)
 		}
 	}
 }

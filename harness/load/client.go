@@ -131,7 +131,7 @@ func (c *client) perform(t *tape, end string) error {
 		c.run.count.ok.Add(1)
 		return nil
 	}
-	status, by := outcome(err, committing)
+	status, by := c.run.outcome(err, committing)
 	if c.begun = c.session.conn != nil && ended(by); c.session.conn != nil && !c.begun {
 		c.giveUp(c.session.end("ROLLBACK"))
 	}

@@ -112,7 +112,7 @@ func (r *run) readCopy(ctx context.Context, e *epoch, b harness.Backend, s step)
 		unfit(KindBackup, []string{"a server that was started on a copy answers " + q + " with: " + err.Error()})
 	default:
 		dead := b.Alive(ctx)
-		if dead == nil {
+		if dead == nil || strings.Contains(dead.Error(), "signal 9 ") { // it did not end by itself
 			return nil, fmt.Errorf("read a copy: %w", err)
 		}
 		unfit(KindBackup, append([]string{"a server that was started on a copy: " + dead.Error()},

@@ -271,16 +271,22 @@ func (j *judge) before() []string {
 	return []string{"before: " + saidOf(j.faults)}
 }
 
+// unrecovered makes a finding of an error that holds a *harness.RecoveryError.
+func (j *judge) unrecovered(err error, faults []string) error {
+	text := err.Error() // which tells the node
+	var lost *harness.RecoveryError
+	if errors.As(err, &lost) && j.run.cluster == nil {
+		text = lost.Error()
+	}
+	says := append(strings.Split(strings.TrimSpace(text), "\n"), faults...)
+	return j.found(Finding{Kind: KindRecovery, Count: 1, Says: says, Note: j.run.excuse()}, nil)
+}
+
 // faultFailed tells a server that does not recover from a failure of the harness.
 func (j *judge) faultFailed(err error) {
 	var lost *harness.RecoveryError
 	if errors.As(err, &lost) {
-		text := lost.Error()
-		if j.run.cluster != nil {
-			text = err.Error() // which tells the node
-		}
-		says := append(strings.Split(strings.TrimSpace(text), "\n"), j.before()...)
-		if e := j.found(Finding{Kind: KindRecovery, Count: 1, Says: says, Note: j.run.excuse()}, nil); e != nil {
+		if e := j.unrecovered(err, j.before()); e != nil {
 			err = e
 		} else {
 			err = nil
@@ -297,6 +303,10 @@ func (j *judge) explain(err error) error {
 	excuse := ""
 	if len(faults) > 0 {
 		excuse = j.run.excuse()
+	}
+	var lost *harness.RecoveryError
+	if errors.As(err, &lost) {
+		return j.unrecovered(err, faults)
 	}
 	var wrong *WrongAnswer
 	if errors.As(err, &wrong) {

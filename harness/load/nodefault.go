@@ -92,7 +92,7 @@ func (r *run) breakNode(b harness.Breakable, f *Fault, node int, lasts time.Dura
 	switch f.Kind {
 	case Kill:
 		begin, lift = b.KillNode, func(node int) error {
-			ctx, cancel := context.WithTimeout(context.Background(), recoveryTime)
+			ctx, cancel := context.WithTimeout(r.life, recoveryTime)
 			defer cancel()
 			return b.RecoverNode(ctx, node)
 		}
@@ -116,7 +116,7 @@ func (r *run) breakNode(b harness.Breakable, f *Fault, node int, lasts time.Dura
 // agree waits until all nodes take part, and goes on to ask until the others must have noticed what happened: a node that
 // is back in time may be expelled all the same.
 func (r *run) agree(b harness.Breakable, f *Fault) error {
-	ctx, cancel := context.WithTimeout(context.Background(), agreeTime)
+	ctx, cancel := context.WithTimeout(r.life, agreeTime)
 	defer cancel()
 	for {
 		asked := r.now()

@@ -32,7 +32,7 @@ func withFaults(nodes []NodeReport, faults []Fault) []NodeReport {
 	for i := range nodes {
 		n := &nodes[i]
 		for _, f := range faults {
-			if f.Node != n.Name {
+			if f.Node != n.Name || f.Lifted == 0 { // one that could not be done is no fault
 				continue
 			}
 			back := float64(f.To-f.Lifted) / 1e9

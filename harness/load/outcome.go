@@ -123,6 +123,20 @@ func outcome(err error, committing bool) (kv.Status, code) {
 	return kv.Info, c
 }
 
+// outcome is that of a transaction of the run. A member of a group that a fault takes from the others rolls back what it
+// has sent them and not heard of, and says so: they may have committed it.
+// https://dev.mysql.com/doc/refman/9.7/en/group-replication-responses-failure-partition.html
+func (r *run) outcome(err error, committing bool) (kv.Status, code) {
+	status, by := outcome(err, committing)
+	if committing && refusedByGroup[by] && r.breakable() != nil && r.down.Load() > 0 {
+		return kv.Info, by
+	}
+	return status, by
+}
+
+// refusedByGroup are the errors with which a member of a group ends a transaction in its COMMIT.
+var refusedByGroup = map[code]bool{"3100": true, "3101": true}
+
 // errorCode is the server's answer, noCode if the connection was lost.
 func errorCode(err error) code {
 	var number *mysql.MySQLError

@@ -104,6 +104,8 @@ const (
 	askPatience = 5 * time.Second
 	// outPatience is how long a node that is out may need to come back by itself before it is told to.
 	outPatience = 10 * time.Second
+	// restoreEvery is the time between two tries to make the first node the primary again, while the group elects one.
+	restoreEvery = 200 * time.Millisecond
 	// mostTold is how often a node is told to: one that does not come back then has a reason that stays.
 	mostTold = 3
 )
@@ -159,10 +161,22 @@ func (m *members) Agree(ctx context.Context) (told int, err error) {
 		case <-time.After(pollEvery):
 		}
 	}
-	if err := m.to.restore(ctx, all[0].side); err != nil {
-		return told, fmt.Errorf("%s: %w\n%s", all[0].name, err, m.Log())
+	return told, m.restore(ctx, all[0])
+}
+
+// restore gives the first node its part back, as soon as the others let it have that.
+func (m *members) restore(ctx context.Context, first *returning) error {
+	for {
+		err := m.to.restore(ctx, first.side)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s: %w\n%s", first.name, errors.Join(err, ctx.Err()), m.Log())
+		case <-time.After(restoreEvery):
+		}
 	}
-	return told, nil
 }
 
 // states tells what each node lacked when it was last asked, and the end of all logs.
@@ -212,7 +226,11 @@ func (m *members) look(ctx context.Context, n *returning) error {
 // other one has ended is an error.
 func (m *members) bury(ctx context.Context, n *returning, dead error) error {
 	log := n.Log()
-	if !strings.Contains(log, neverReceives) || n.told >= mostTold {
+	never := strings.Contains(log, neverReceives)
+	if never && n.told >= mostTold {
+		return fmt.Errorf("it was started %d times and never given what it lacks: %w\n%s", mostTold, dead, log)
+	}
+	if !never {
 		return &harness.RecoveryError{Err: fmt.Errorf("%w\n%s", dead, log), Did: "the node has ended by itself", Log: log}
 	}
 	n.told++

@@ -37,7 +37,7 @@ var clusterSettings = []setting{
 }
 
 var (
-	// An instance is never recovered, so nothing need reach a disk in order.
+	// An instance is never recovered, and copies of it lie in memory, too: nothing need reach a disk in order.
 	clusterUnsafe = []setting{
 		{"10", "fsync", "off"}, {"10", "full_page_writes", "off"}, {"10", "synchronous_commit", "off"},
 		{"10", "wal_level", "minimal"}, {"10", "max_wal_senders", "0"},

@@ -223,7 +223,7 @@ func synced(ctx context.Context, s *side, size string) error {
 }
 
 // unsynced tells what a node says of itself that does not yet have what the others have, or is not one of so many; empty:
-// it has, and is.
+// it has, and is. An empty size is any.
 func unsynced(ctx context.Context, s *side, size string) (lacks string, err error) {
 	want := map[string]string{
 		"wsrep_local_state_comment": "Synced", "wsrep_cluster_size": size, "wsrep_cluster_status": "Primary", "wsrep_ready": "ON",
@@ -236,7 +236,7 @@ func unsynced(ctx context.Context, s *side, size string) (lacks string, err erro
 	missing := len(want)
 	var says []string
 	for _, r := range rows {
-		if want[string(r[0])] == string(r[1]) {
+		if w := want[string(r[0])]; w == string(r[1]) || w == "" {
 			missing--
 		}
 		says = append(says, fmt.Sprintf("%s=%s", r[0], r[1]))

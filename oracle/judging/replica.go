@@ -15,6 +15,9 @@ func ReplicaReads(h *history.History) (r replicaread.Ruling, v *oracle.Verdict) 
 	if r.Wrong == nil {
 		return r, nil
 	}
+	if h.Replica != nil && h.Replica.Read == nil {
+		return r, nil // what it holds behind the case is wrong, which says more
+	}
 	p := &h.Reads.Promise
 	h.Replica = &history.ReplicaTrouble{Form: p.Form, Read: r.Wrong, Own: true}
 	found := OfServer(oracle.ReplicaRead, h.Replica.Expected(), oneLine(h.Replica.Actual()),

@@ -41,8 +41,13 @@ func (j *judge) unordered(reads []history.ReplicaRead) (undecided int, wrong *hi
 	for k := 1; k < len(changes); k++ {
 		changes[k] = bagOf(j.content(k)).less(bagOf(j.content(k - 1)))
 	}
+	type look struct{ content, last int }
+	right := map[look]bool{} // of what was looked at
 	for i, read := range reads {
 		last := j.places[j.last(read)].state
+		if right[look{read.Content, last}] {
+			continue
+		}
 		if last > mostUnordered {
 			undecided++
 			continue
@@ -50,6 +55,7 @@ func (j *judge) unordered(reads []history.ReplicaRead) (undecided int, wrong *hi
 		open := bagOf(j.r.Contents[read.Content]).less(bagOf(j.content(0)))
 		switch {
 		case sums(open, changes[1:last+1]):
+			right[look{read.Content, last}] = true
 		case j.unseen(last):
 			undecided++
 		default:

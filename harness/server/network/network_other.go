@@ -7,16 +7,6 @@ import "errors"
 // Network is some places that reach each other by TCP.
 type Network struct{}
 
-// UnavailableError says that this machine or this user can have no network of its own.
-type UnavailableError struct{ Err error }
-
-func (e *UnavailableError) Error() string {
-	return "no network of our own can be made here: " + e.Err.Error()
-}
-
-// Unwrap returns what is in the way.
-func (e *UnavailableError) Unwrap() error { return e.Err }
-
 // New returns an *UnavailableError.
 func New(int) (*Network, error) {
 	return nil, &UnavailableError{errors.New("it needs the namespaces of Linux")}
