@@ -125,7 +125,9 @@ another verdict.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&targets, "target", []string{target.Default}, "as for run, or all for all that are available here; may be given several times. Without it, cases of a replica or cluster, and those that hold a statement, run on the target that their header names")
+	f.StringArrayVar(&targets, "target", []string{target.Default},
+		"as for run, or all for all that are available here; may be given several times. Without it, cases of a replica or "+
+			"cluster, and those that hold a statement, run on the target that their header names")
 	addServerOpts(cmd, eachTarget(&targets))
 	addAllowKill(cmd.Flags())
 	addPromise(cmd.Flags())

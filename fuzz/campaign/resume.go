@@ -150,7 +150,9 @@ func resumed(ctx context.Context, s Settings, run func(context.Context, Settings
 		return nil, &ResumeError{fmt.Sprintf("the campaign in %s was one %s: go on with it as it was, or give another --corpus", s.Corpus, map[bool]string{true: "with --unique-values", false: "without --unique-values"}[st.Report.Unique])}
 	}
 	if st.Report != nil && st.Report.protocol() != s.Protocol.Name() {
-		return nil, &ResumeError{fmt.Sprintf("the campaign in %s was one with --protocol '%s', not '%s': go on with it as it was, or give another --corpus", s.Corpus, st.Report.protocol(), s.Protocol.Name())}
+		return nil, &ResumeError{fmt.Sprintf(
+			"the campaign in %s was one with --protocol '%s', not '%s': go on with it as it was, or give another --corpus",
+			s.Corpus, st.Report.protocol(), s.Protocol.Name())}
 	}
 	s.Seed, s.Workers = st.Seed, st.Workers
 	s.logf("seed %d", s.Seed)

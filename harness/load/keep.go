@@ -222,7 +222,8 @@ const unnamed code = "1105"
 func (h host) Outcome(err error, committing bool) invariant.Outcome {
 	status, by := h.outcome(err, committing)
 	a, known := aborts[by]
-	usual := known || h.breakable() != nil && outside(by) || by == noCode || goingDown[by] || by == unnamed && strings.Contains(err.Error(), "lock wait timeout")
+	usual := known || h.breakable() != nil && outside(by) || by == noCode || goingDown[by] ||
+		by == unnamed && strings.Contains(err.Error(), "lock wait timeout")
 	return invariant.Outcome{Status: status, Code: string(by), Usual: usual, Ended: a.ended}
 }
 
