@@ -36,7 +36,7 @@ func TestLiesOfClusters(t *testing.T) {
 		for _, lie := range []lying.Lie{{Name: "honest"}, lying.Uncertified(), lying.Wandering(second, 50)} {
 			liar := lying.Through(nodes[0].Backend, lie)
 			s := settings(t, target, "append", corpus.RepeatableRead)
-			s.Clients, s.Duration, s.Epoch, s.UntilFound = 8, time.Minute, 400, true
+			s.Clients, s.Duration, s.Epoch, s.UntilFound, s.Openings = 8, time.Minute, 400, true, withoutSavepoints
 			honest := lie.Name == "honest"
 			if honest {
 				s.Duration = time.Second

@@ -64,6 +64,10 @@ func settings(t testing.TB, target, workload string, level corpus.Level) load.Se
 	}
 }
 
+// withoutSavepoints are the openings of transactions that roll nothing back to a savepoint, which Galera replicates
+// (docs/galera/rollback-to.md).
+var withoutSavepoints = []load.Opening{load.OpenBegin, load.OpenSnapshot, load.OpenReadOnly, load.OpenAutocommit}
+
 func run(t testing.TB, b harness.Backend, s load.Settings) *load.Report {
 	t.Helper()
 	r, err := load.Run(t.Context(), b, s)
@@ -345,7 +349,7 @@ func TestHistoryAndDatabase(t *testing.T) {
 		s := settings(t, target, "append", corpus.RepeatableRead)
 		s.Duration, s.Epoch = 0, 100
 		// What is rolled back to a savepoint stands as a transaction of its own in the history.
-		s.Openings = []load.Opening{load.OpenBegin, load.OpenSnapshot, load.OpenReadOnly, load.OpenAutocommit}
+		s.Openings = withoutSavepoints
 		var history bytes.Buffer
 		s.History = &history
 		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)

@@ -94,7 +94,7 @@ func TestNodeFaults(t *testing.T) {
 	for _, k := range append(kinds, load.Kill) {
 		s := settings(t, target, "append", corpus.RepeatableRead)
 		s.Duration, s.Faults, s.MaxFaults, s.FaultEvery = 0, []load.FaultKind{k}, 1, 300*time.Millisecond
-		s.Epoch = 100_000 // an epoch ends with its fault
+		s.Epoch, s.Openings = 100_000, withoutSavepoints // an epoch ends with its fault
 		r := run(t, forgets, s)
 		text := textOf(t, r)
 		if len(r.Faults) != 1 {
