@@ -23,20 +23,29 @@ func (p *Pool) follow(ctx context.Context) (*behind, error) {
 	if p.replicated == nil {
 		return nil, nil
 	}
+	db, f, err := p.replica(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &behind{remote{db: db}, p.replicated.Topology().Form, f}, nil
+}
+
+// replica returns the replica, and who asks how far it is.
+func (p *Pool) replica(ctx context.Context) (Database, Follower, error) {
 	t := p.replicated.Topology()
 	i := slices.IndexFunc(t.Nodes, func(n Node) bool { return n.Role == Replica })
 	if i < 0 {
-		return nil, errors.New("follow a primary: it has no replica")
-	}
-	f, err := p.replicated.Follow(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("follow a primary: %w", err)
+		return nil, nil, errors.New("follow a primary: it has no replica")
 	}
 	db, err := DatabaseOf(t.Nodes[i].Backend)
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, nil, err
 	}
-	return &behind{remote{db: db}, t.Form, f}, nil
+	f, err := p.replicated.Follow(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("follow a primary: %w", err)
+	}
+	return db, f, nil
 }
 
 func (b *behind) close() error {

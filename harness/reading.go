@@ -3,9 +3,7 @@ package harness
 import (
 	"context"
 	"errors"
-	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -48,14 +46,9 @@ func (p *Pool) watchReplica(ctx context.Context) (*readers, error) {
 	if p.replicated == nil || p.opt.ReplicaPromise == nil || p.logsStatements() {
 		return nil, nil
 	}
-	t := p.replicated.Topology()
-	i := slices.IndexFunc(t.Nodes, func(n Node) bool { return n.Role == Replica })
-	if i < 0 {
-		return nil, errors.New("read on a replica: there is none")
-	}
-	f, err := p.replicated.Follow(ctx)
+	db, f, err := p.replica(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read on a replica: %w", err)
+		return nil, err
 	}
 	out := &readers{follower: f, begins: snapshotBegins[p.server.DBMS]}
 	setup := repeatable
@@ -63,10 +56,6 @@ func (p *Pool) watchReplica(ctx context.Context) (*readers, error) {
 		setup = ""
 	}
 	for range out.begins {
-		db, err := DatabaseOf(t.Nodes[i].Backend)
-		if err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
 		out.sessions = append(out.sessions, &remote{db: db, setup: setup})
 	}
 	return out, nil
