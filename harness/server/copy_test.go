@@ -1,15 +1,12 @@
 package server
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/harness"
@@ -145,18 +142,7 @@ func TestKilledCopier(t *testing.T) {
 			t.Parallel()
 			copiesOrSkip(t, target, method)
 			dir := shortDir(t)
-			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), copierEnv+"="+target+" "+string(method)+" "+dir)
-			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-			out, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = cmd.Process.Kill(); _, _ = cmd.Process.Wait() })
-			lines := bufio.NewScanner(out)
+			cmd, lines := again(t, copierEnv+"="+target+" "+string(method)+" "+dir)
 			if !lines.Scan() || lines.Text() != "ready" {
 				t.Fatal(lines.Text())
 			}

@@ -106,11 +106,11 @@ type ownedInstance struct {
 	segment          string // key and id of its shared memory
 }
 
-// startOwner runs a process that owns two instances.
-func startOwner(t *testing.T, target, dir string) (*exec.Cmd, []ownedInstance) {
+// again starts this program as what a variable of the environment says, and returns the lines that it prints.
+func again(t *testing.T, variable string) (*exec.Cmd, *bufio.Scanner) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), ownerEnv+"="+target+" "+dir)
+	cmd.Env = append(os.Environ(), variable)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -120,8 +120,14 @@ func startOwner(t *testing.T, target, dir string) (*exec.Cmd, []ownedInstance) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _, _ = cmd.Process.Wait() })
+	return cmd, bufio.NewScanner(out)
+}
+
+// startOwner runs a process that owns two instances.
+func startOwner(t *testing.T, target, dir string) (*exec.Cmd, []ownedInstance) {
+	t.Helper()
+	cmd, lines := again(t, ownerEnv+"="+target+" "+dir)
 	var owned []ownedInstance
-	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if lines.Text() == "ready" {
 			return cmd, owned

@@ -1,11 +1,8 @@
 package server
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -55,17 +52,7 @@ func TestNothingOutlivesAKilledTenant(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), tenantEnv+"="+dsn)
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = cmd.Process.Kill(); _, _ = cmd.Process.Wait() })
-		lines := bufio.NewScanner(out)
+		cmd, lines := again(t, tenantEnv+"="+dsn)
 		if !lines.Scan() || lines.Text() != "ready" {
 			t.Fatalf("the tenant says %q", lines.Text())
 		}
