@@ -70,21 +70,13 @@ func (s *Settings) checkBackup(b harness.Backend) error {
 	if len(s.Faults) > 0 {
 		return fmt.Errorf("--backup: not beside --fault")
 	}
-	var can error
-	if s.Backup.Copies() {
-		c, ok := b.(harness.Copying)
-		if !ok {
-			return fmt.Errorf("--backup: only private servers are backed up, not %s", s.Target)
-		}
-		if _, several := topologyOf(b); several {
-			return fmt.Errorf("--backup %s: of one server, and %s is several", s.Backup, s.Target)
-		}
+	if _, several := topologyOf(b); several && s.Backup.Copies() {
+		return fmt.Errorf("--backup %s: of one server, and %s is several", s.Backup, s.Target)
+	}
+	can := fmt.Errorf("only private servers are backed up, not %s", s.Target)
+	if c, ok := b.(harness.Copying); ok && s.Backup.Copies() {
 		can = c.CanCopy(harness.CopyMethod(s.Backup))
-	} else {
-		d, ok := b.(harness.Dumping)
-		if !ok {
-			return fmt.Errorf("--backup: only private servers are backed up, not %s", s.Target)
-		}
+	} else if d, ok := b.(harness.Dumping); ok && !s.Backup.Copies() {
 		can = d.CanDump()
 	}
 	if can != nil {
