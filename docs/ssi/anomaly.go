@@ -4,8 +4,8 @@
 //
 //	go run docs/ssi/anomaly.go 'postgres://user@/postgres?host=/run/postgresql'
 //
-// Again and again A changes row 1 and reads row 2, B changes row 2, and both commit at the same moment, while others read
-// row 2 and then row 1. A did not see what B wrote: A came before B. Who reads B's change and not A's came after B and
+// Again and again A changes row 1 and reads row 2, B changes row 2, and both commit at the same moment, while others
+// read row 2 and then row 1. A did not see what B wrote: A came before B. Who reads B's change and not A's came after B and
 // before A.
 package main
 
@@ -76,13 +76,13 @@ func run(ctx context.Context, url string) error {
 			shown++
 		}
 	}
-	fmt.Printf("%d rounds; in %d both A and B committed; in %d of those another transaction committed, too, that had read B's "+
-		"change and not A's\n", rounds, both, shown)
+	fmt.Printf("%d rounds; in %d both A and B committed; in %d of those another transaction committed, too, that had "+
+		"read B's change and not A's\n", rounds, both, shown)
 	return nil
 }
 
-// round has A and B write n to their rows. It returns whether both committed, and whether a reader that committed saw B's
-// change without A's.
+// round has A and B write n+1 to their rows. It returns whether both committed, and whether a reader that committed saw
+// B's change without A's.
 func round(ctx context.Context, a, b *pgx.Conn, others []*pgx.Conn, n int) (committed, seen bool, err error) {
 	v := n + 1
 	first, err := a.BeginTx(ctx, serializable)
