@@ -37,16 +37,17 @@ var releases = []struct {
 	{history.PostgreSQL, "10"},
 }
 
-// minors are older minor versions of PostgreSQL that scripts/servers installs, too, newest first: no family's name
-// and no release stands for one of them.
-var minors = []string{
-	"18.3", "18.1", "17.6", "17.0", "16.1", "15.10", "15.5", "15.3", "15.1", "14.3", "13.10", "12.14", "10.20",
+// minors are older minor versions that scripts/servers installs, too, newest first: no family's name and no release
+// stands for one of them.
+var minors = map[history.DBMS][]string{
+	history.MariaDB: {"11.8.6", "11.8.3", "10.11.14"},
+	history.PostgreSQL: {
+		"18.3", "18.1", "17.6", "17.0", "16.1", "15.10", "15.5", "15.3", "15.1", "14.3", "13.10", "12.14", "10.20",
+	},
 }
 
 // isMinor says that a spec asks for one of them.
-func (s spec) isMinor() bool {
-	return s.family == history.PostgreSQL && slices.Contains(minors, s.version)
-}
+func (s spec) isMinor() bool { return slices.Contains(minors[s.family], s.version) }
 
 // installation is a server program that can be started.
 type installation struct {
@@ -231,8 +232,10 @@ func knownReleases() string {
 	for _, r := range releases {
 		names = append(names, nameOf(r.family)+":"+r.version)
 	}
-	for _, v := range minors {
-		names = append(names, nameOf(history.PostgreSQL)+":"+v)
+	for _, family := range []history.DBMS{history.MariaDB, history.PostgreSQL} {
+		for _, v := range minors[family] {
+			names = append(names, nameOf(family)+":"+v)
+		}
 	}
 	return strings.Join(names, ", ")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // onlyServers points the cache at a new folder that holds the given servers
@@ -166,7 +167,17 @@ func TestScriptKnowsTheMinors(t *testing.T) {
 			t.Errorf("postgres:%s is the package %s", m[1], m[2])
 		}
 	}
-	if diff := cmp.Diff(minors, rows); diff != "" {
+	if diff := cmp.Diff(minors[history.PostgreSQL], rows); diff != "" {
+		t.Error(diff)
+	}
+	rows = nil
+	for _, m := range regexp.MustCompile(`(?m)^\tmariadb:([0-9.]+) +\w+ +(\S+) .*=[0-9a-f]{64}=[0-9a-f]{40}$`).FindAllStringSubmatch(string(text), -1) {
+		rows = append(rows, m[1])
+		if !strings.HasPrefix(m[2], m[1]+"-") {
+			t.Errorf("mariadb:%s is the package %s", m[1], m[2])
+		}
+	}
+	if diff := cmp.Diff(minors[history.MariaDB], rows); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -41,9 +41,7 @@ func list(family history.DBMS) harness.Lister {
 			}
 			targets = append(targets, t)
 		}
-		if family == history.PostgreSQL {
-			targets = append(targets, listMinors(ctx)...)
-		}
+		targets = append(targets, listMinors(ctx, family)...)
 		if in, err := onPath(ctx, family); err == nil {
 			targets = append(targets, harness.Target{Name: nameOf(family) + ":" + in.version, Version: in.version, Note: "on the PATH: " + in.binary, Available: true})
 		} else if !errors.Is(err, exec.ErrNotFound) {
@@ -53,14 +51,14 @@ func list(family history.DBMS) harness.Lister {
 	}
 }
 
-// listMinors tells which older minor versions of PostgreSQL are installed; those that are not would fill the list.
-func listMinors(ctx context.Context) []harness.Target {
+// listMinors tells which older minor versions of a family are installed; those that are not would fill the list.
+func listMinors(ctx context.Context, family history.DBMS) []harness.Target {
 	var targets []harness.Target
-	for _, v := range minors {
-		in, err := unpacked(ctx, history.PostgreSQL, v)
+	for _, v := range minors[family] {
+		in, err := unpacked(ctx, family, v)
 		if err != nil {
 			if !errors.Is(err, os.ErrNotExist) {
-				targets = append(targets, harness.Target{Name: nameOf(history.PostgreSQL) + ":" + v, Note: err.Error()})
+				targets = append(targets, harness.Target{Name: nameOf(family) + ":" + v, Note: err.Error()})
 			}
 			continue
 		}
