@@ -45,6 +45,7 @@ var formats = []form{
 	{"mtr", "a .test for mysql-test-run, with .result and .opt", mtr, false},
 	{"isolationtester", "a .spec for PostgreSQL's isolationtester", isolationtester, false},
 	{"gdb", "a script for gdb that holds a statement inside of the server, where a case of run --races does", inGDB, false},
+	{"injection-point", "a .spec for isolationtester that holds a statement of such a case at an injection point of PostgreSQL", atInjectionPoint, false},
 	{"go", "a Go test that needs nothing but go-sql-driver, or pgx for PostgreSQL", goTest, false},
 	{"json", "everything, for programs", asJSON, false},
 }

@@ -19,7 +19,10 @@ import (
 // an error is one of them (a text cannot be compared with a number there).
 //
 // https://github.com/postgres/postgres/blob/master/src/test/isolation/README
-func isolationtester(s *script) (Files, error) {
+func isolationtester(s *script) (Files, error) { return s.specification(nil) }
+
+// specification writes the case, and where one statement is held at an injection point what that takes.
+func (s *script) specification(at *injection) (Files, error) {
 	if s.Case.EndsSessions() {
 		return Files{}, errNoEnds
 	}
@@ -32,6 +35,7 @@ func isolationtester(s *script) (Files, error) {
 	for _, w := range s.why() {
 		comment(&b, "#", "%s", w)
 	}
+	at.about(&b)
 	b.WriteByte('\n')
 	var err error
 	block := func(indent, head, sql string) {
@@ -49,41 +53,47 @@ func isolationtester(s *script) (Files, error) {
 		}
 		return out
 	}
+	b.WriteString(at.setup())
 	for _, l := range s.Case.Init {
 		block("", "setup", translated(l.Stmt))
 	}
-	for i, t := range s.tables() {
-		if i == 0 {
-			b.WriteString("teardown\t{ DROP TABLE ")
-		} else {
-			b.WriteString(", ")
-		}
-		b.WriteString(pgsql.Name(t))
-	}
-	if len(s.tables()) > 0 {
-		b.WriteString("; }\n")
+	if drops := append(s.drops(), at.drops()...); len(drops) > 0 {
+		b.WriteString("teardown\t{ " + strings.Join(drops, "; ") + "; }\n")
 	}
 	for _, n := range s.Sessions {
 		fmt.Fprintf(&b, "\nsession s%d\n", n)
-		block("", "setup", "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL "+s.Levels[n].String())
+		block("", "setup", "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL "+s.Levels[n].String()+at.local(n))
 		for i := range s.actions {
 			if a := &s.actions[i]; a.Session == n && !a.Resumed {
 				block("", "step "+stepName(a), translated(s.Case.Steps[s.History.Stmts[a.Stmt].Line].Stmt))
 			}
 		}
+		if at.local(n) != "" {
+			b.WriteString(arm)
+		}
 		block("", "teardown", "ROLLBACK")
 	}
+	b.WriteString(at.session())
 	b.WriteString("\npermutation")
 	for i := range s.actions {
-		if a := &s.actions[i]; !a.Resumed {
-			b.WriteString(" " + stepName(a))
-		}
+		b.WriteString(at.around(&s.actions[i]))
 	}
-	b.WriteByte('\n')
+	b.WriteString(at.behind() + "\n")
 	if err != nil {
 		return Files{}, err
 	}
 	return Files{Text: b.Bytes()}, nil
+}
+
+func (s *script) drops() []string {
+	if len(s.tables()) == 0 {
+		return nil
+	}
+	names := make([]string, len(s.tables()))
+	for i, t := range s.tables() {
+		names[i] = pgsql.Name(t)
+	}
+	return []string{"DROP TABLE " + strings.Join(names, ", ")}
 }
 
 func stepName(a *action) string { return fmt.Sprintf("s%d_%d", a.Session, a.Step) }
