@@ -89,8 +89,9 @@ func (i *injection) about(b *bytes.Buffer) {
 		"--enable-injection-points. Put this line %s and add\n"+
 		"#include \"utils/injection_point.h\" to its file:\n"+
 		"    INJECTION_POINT(\"%s\", NULL);    in 17 without the NULL\n"+
-		"Put this file into src/test/modules/injection_points/specs, and run it there:\n"+
-		"    pg_isolation_regress --inputdir=. --outputdir=/tmp NAME", i.at.Where(), i.place(), pointName)
+		"Install src/test/modules/injection_points, too, start the server with\n"+
+		"shared_preload_libraries=injection_points, and in src/test/isolation run\n"+
+		"    ./isolationtester dbname=postgres < this file", i.at.Where(), i.place(), pointName)
 }
 
 // place is where in the source the point belongs.
