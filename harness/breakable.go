@@ -20,12 +20,20 @@ type Breakable interface {
 	// it all the time. Both fail unless the backend was opened with Options.Partition.
 	CutNode(node int) error
 	HealNode(node int) error
-	// Agree waits until all nodes are members of one cluster again and take part in it, with the roles of Topology. It
-	// tells how often one had to be told to join again. An error that the time is over has what the nodes say; it is a
-	// *RecoveryError if a node has ended by itself.
+	// Agree waits until all nodes are members of one cluster again and take part in it, with the roles of Topology; of a
+	// primary and its replica, until the replica has applied what the primary had committed. It tells how often one had
+	// to be told to join again. An error that the time is over has what the nodes say; it is a *RecoveryError if a node
+	// has ended by itself, and a *StoppedError if a replica applies nothing any more.
 	Agree(ctx context.Context) (told int, err error)
 	// Notice is about how long the others need to take a node that does not answer for lost.
 	Notice() time.Duration
+}
+
+// Receiving is implemented by a Breakable primary whose replica can be asked for what it has received while the primary
+// is dead.
+type Receiving interface {
+	// Replayed returns when the replica shows all that it has received, with nothing more to come.
+	Replayed(ctx context.Context) error
 }
 
 // NoNetworkError says that the nodes of a cluster cannot be cut off from each other on this machine.

@@ -44,6 +44,10 @@ const (
 	GroupMulti  TopologyKind = "group-multi"
 )
 
+// ByMajority says that nodes of such a topology decide together which of them belong to it, so that more than half of
+// them have to be left for the rest to go on.
+func (k TopologyKind) ByMajority() bool { return k == Galera || k == GroupSingle || k == GroupMulti }
+
 // Levels returns those of a server's isolation levels at which it lets transactions commit as a node of such a topology:
 // a group in which all members take writes refuses SERIALIZABLE.
 // https://dev.mysql.com/doc/refman/9.7/en/group-replication-limitations.html

@@ -330,7 +330,7 @@ func runLoad(cmd *cobra.Command, s load.Settings, others []target.Node, history,
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	if _, several := b.(harness.Breakable); several && !cmd.Flags().Changed("timeout") {
+	if c, several := b.(harness.Clustered); several && c.Topology().Kind.ByMajority() && !cmd.Flags().Changed("timeout") {
 		s.Timeout = usualTimeout // the sound nodes do not answer either until they have noticed
 	}
 	if !cmd.Flags().Changed("bystanders") {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/load/invariant"
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 )
@@ -73,6 +74,7 @@ func (c *client) epoch(ctx context.Context, e *epoch) error {
 				}
 				return fmt.Errorf("client %d: %w", c.number, err)
 			}
+			c.reconnected()
 			continue // the epoch may have ended meanwhile
 		}
 		if err := c.transaction(t); err != nil {
@@ -94,6 +96,14 @@ func (c *client) epoch(ctx context.Context, e *epoch) error {
 		}
 	}
 	return nil
+}
+
+// reconnected has a client of a replica that may have been started again go on as another session: such a replica
+// answers as soon as what it holds is consistent, which may be less than what it showed before it was killed.
+func (c *client) reconnected() {
+	if c.node != nil && c.node.Role == harness.Replica && c.run.breakable() != nil {
+		c.process += int64(c.run.settings.Clients)
+	}
 }
 
 // transaction plans, runs and records one transaction. An error is one of the

@@ -34,6 +34,8 @@ type epoch struct {
 	once    sync.Once
 	running sync.WaitGroup
 	faults  []Fault
+	// receipts are what a replica held of primaries that were killed.
+	receipts []receipt
 	// differ and stop are what is wrong with the nodes behind the first one when the epoch has ended.
 	differ []difference
 	stop   *harness.StoppedError

@@ -141,6 +141,9 @@ func (j *judge) judge(e *epoch) error {
 	if err := j.durable(e, events); err != nil {
 		return err
 	}
+	if err := j.received(e, events); err != nil {
+		return err
+	}
 	if err := j.complaints(); err != nil {
 		return err
 	}
@@ -282,17 +285,24 @@ func (j *judge) unrecovered(err error, faults []string) error {
 	return j.found(Finding{Kind: KindRecovery, Count: 1, Says: says, Note: j.run.excuse()}, nil)
 }
 
-// faultFailed tells a server that does not recover from a failure of the harness.
+// faultFailed tells a server that does not recover, and a replica that has stopped, from a failure of the harness.
 func (j *judge) faultFailed(err error) {
 	var lost *harness.RecoveryError
-	if errors.As(err, &lost) {
-		if e := j.unrecovered(err, j.before()); e != nil {
-			err = e
-		} else {
-			err = nil
-		}
+	var stopped *harness.StoppedError
+	switch {
+	case errors.As(err, &lost):
+		err = j.unrecovered(err, j.before())
+	case errors.As(err, &stopped):
+		err = j.stoppedInFault(stopped)
 	}
 	j.run.die(err)
+}
+
+// stoppedInFault makes a finding of a replica that applies nothing any more after a fault.
+func (j *judge) stoppedInFault(s *harness.StoppedError) error {
+	return j.found(Finding{
+		Kind: KindStopped, Count: 1, Says: append([]string{s.Error()}, j.before()...), Promised: j.run.survives(),
+	}, nil)
 }
 
 // explain makes findings of errors that tell of the server: an answer that no data
@@ -307,6 +317,10 @@ func (j *judge) explain(err error) error {
 	var lost *harness.RecoveryError
 	if errors.As(err, &lost) {
 		return j.unrecovered(err, faults)
+	}
+	var stopped *harness.StoppedError
+	if errors.As(err, &stopped) {
+		return j.stoppedInFault(stopped)
 	}
 	var wrong *WrongAnswer
 	if errors.As(err, &wrong) {

@@ -38,6 +38,7 @@ type cluster struct {
 	promise across
 	// equal is what is promised of nodes behind which nothing is left to apply.
 	equal string
+	survival
 }
 
 // readersOf is of how many clients one reads on replicas, if there are any.
@@ -94,9 +95,10 @@ func (r *run) gather(ctx context.Context) error {
 	}
 	x := &cluster{
 		kind: t.Kind, form: t.Form, equal: equality[t.Kind], promise: promisedAcross(t, r.backend.Server(), r.settings.Level),
+		survival: survivalOf(t, r.backend.Server().DBMS),
 	}
 	_, breaks := r.backend.(harness.Breakable)
-	breaks = breaks && len(r.settings.Faults) > 0
+	breaks = breaks && len(r.settings.Faults) > 0 && t.Kind.ByMajority() // one of a pair does not leave it
 	r.control.away = breaks
 	for _, n := range t.Nodes {
 		d, err := dialOf(n.Backend)

@@ -27,7 +27,7 @@ func (s *Settings) checkBreaking(b harness.Backend) error {
 	if _, ok := b.(harness.Breakable); !ok {
 		return fmt.Errorf("--fault: %s is several servers, which are not killed, paused or cut off", s.Target)
 	}
-	if t, _ := topologyOf(b); len(t.Nodes) < fewestToBreak {
+	if t, _ := topologyOf(b); t.Kind.ByMajority() && len(t.Nodes) < fewestToBreak {
 		return fmt.Errorf("--fault: %s has %d nodes; want %d or more, so that a majority goes on when one of them fails",
 			s.Target, len(t.Nodes), fewestToBreak)
 	}
@@ -102,6 +102,9 @@ func (r *run) breakNode(b harness.Breakable, f *Fault, node int, lasts time.Dura
 	if err := begin(node); err != nil {
 		return err
 	}
+	if err := r.receive(f, node); err != nil {
+		return err
+	}
 	select {
 	case <-stop:
 	case <-time.After(lasts):
@@ -114,7 +117,7 @@ func (r *run) breakNode(b harness.Breakable, f *Fault, node int, lasts time.Dura
 }
 
 // agree waits until all nodes take part, and goes on to ask until the others must have noticed what happened: a node that
-// is back in time may be expelled all the same.
+// is back in time may be expelled all the same. Nobody expels one of a pair.
 func (r *run) agree(b harness.Breakable, f *Fault) error {
 	ctx, cancel := context.WithTimeout(r.life, agreeTime)
 	defer cancel()
@@ -126,7 +129,7 @@ func (r *run) agree(b harness.Breakable, f *Fault) error {
 		if f.To == 0 || now-asked > int64(agreed) {
 			f.To = now
 		}
-		if err != nil || now-f.Lifted > int64(b.Notice()) {
+		if err != nil || !r.cluster.kind.ByMajority() || now-f.Lifted > int64(b.Notice()) {
 			return err
 		}
 		select {
@@ -149,6 +152,9 @@ func (r *run) hangUp() {
 	r.control.close()
 	for _, n := range r.cluster.nodes {
 		n.control.close()
+	}
+	if f := r.cluster.follower; f != nil {
+		_ = f.Close() // the next question connects again
 	}
 }
 
@@ -199,29 +205,10 @@ func (c *client) standBack(by code) {
 // fewestToBreak is how many nodes leave a majority when one fails.
 const fewestToBreak = 3
 
-// survival is what is promised of what a node has acknowledged that fails then, as long as a majority goes on.
-var survival = map[harness.TopologyKind]string{
-	harness.Galera: "what a node has acknowledged all have, and who is cut off acknowledges nothing: \"No lost " +
-		"transactions\" (" + galeraGuide + "), and of synchronous replication, theoretically, \"If one of the nodes " +
-		"crashed, then there would be no data loss\" (" + galeraAbout + ")",
-	harness.GroupSingle: groupSurvival,
-	harness.GroupMulti:  groupSurvival,
-}
-
 // survives is what is promised of what a node that is broken had acknowledged; empty: no node is.
 func (r *run) survives() string {
 	if r.breakable() == nil {
 		return ""
 	}
-	return survival[r.cluster.kind]
+	return r.cluster.says
 }
-
-const (
-	galeraGuide   = "https://mariadb.com/kb/en/what-is-mariadb-galera-cluster"
-	galeraAbout   = "https://mariadb.com/kb/en/about-galera-replication"
-	groupTolerant = "https://dev.mysql.com/doc/refman/9.7/en/group-replication-fault-tolerance.html"
-	groupSurvival = "what a member has acknowledged a majority has, and who is cut off acknowledges nothing: \"it " +
-		"requires a majority of servers to be active to reach quorum and thus make a decision\", \"if one server fails, " +
-		"there are still two servers to form a majority (two out of three) and allow the system to continue to make " +
-		"decisions\" (" + groupTolerant + ")"
-)

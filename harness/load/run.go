@@ -41,6 +41,7 @@ type run struct {
 	// calm is held while a node of a cluster is broken, and between two epochs; isStill: by who runs these.
 	calm    sync.Mutex
 	isStill bool
+	current *epoch // whose rows are there; calm is held by who uses it while clients work
 	// life ends when the server is lost for good; cleaning up still needs it.
 	life    context.Context
 	endLife context.CancelFunc
@@ -371,6 +372,7 @@ func (r *run) epochs(channels []chan *epoch, free <-chan []*tape, recorded chan<
 		if err := r.beside.renew(r); err != nil {
 			return err
 		}
+		r.current = e
 		r.moving()
 		for _, c := range channels {
 			c <- e

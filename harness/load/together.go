@@ -145,7 +145,7 @@ func (j *judge) between(e *epoch, events []event) (decided bool, err error) {
 	if x == nil {
 		return true, nil
 	}
-	if models := x.promise.order.models(j.promise, x.promise.fresh); models != nil {
+	if models := x.promise.order.models(j.promise, x.promise.fresh && !x.restarted(e.faults)); models != nil {
 		found, decided, err := j.held(e, j.states(events), models, nil, betweenNodes, x.promised())
 		if found || err != nil || x.promise.order == primaryOrder {
 			return decided, err
@@ -157,6 +157,15 @@ func (j *judge) between(e *epoch, events []event) (decided bool, err error) {
 	}
 	_, decided, err = j.held(e, records, x.promise.models, x.promise.also, betweenNodes, x.promised())
 	return decided, err
+}
+
+// restarted says that a replica was started again: for a moment it may show less than what was acknowledged.
+func (x *cluster) restarted(faults []Fault) bool {
+	return slices.ContainsFunc(faults, func(f Fault) bool {
+		return f.Kind.ends() && slices.ContainsFunc(x.nodes, func(n *node) bool {
+			return n.Name == f.Node && n.Role == harness.Replica
+		})
+	})
 }
 
 const betweenNodes = "between nodes"

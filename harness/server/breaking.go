@@ -19,24 +19,62 @@ var _ harness.Breakable = (*members)(nil)
 var errAlone = errors.New("one server alone is cut off from nobody: a partition needs a cluster such as " +
 	"galera:11.8,nodes=3")
 
-// separate gives each node a place in a network of their own. There nobody else takes a port of a node that is down,
-// either.
-func (m *members) separate(wanted bool) error {
-	n, err := network.New(len(m.all))
+// between is what joins nodes: a network of their own, or this machine.
+type between struct{ network *network.Network }
+
+// separate gives each of some nodes a place in a network of their own, if they are broken. There nobody else takes a
+// port of a node that is down, either.
+func (w *between) separate(nodes int, o harness.Options) error {
+	if !o.Durable && !o.Partition {
+		return nil
+	}
+	n, err := network.New(nodes)
 	switch {
 	case err == nil:
-		m.network = n
-	case wanted:
+		w.network = n
+	case o.Partition:
 		return &harness.NoNetworkError{Err: err}
 	}
 	return nil
 }
 
 // enter has a node start in its place.
-func (m *members) enter(b *private, i int) {
-	if m.network != nil {
-		b.part.enter = m.network.Enter(i)
+func (w *between) enter(b *private, i int) {
+	if w.network != nil {
+		b.part.enter = w.network.Enter(i)
 	}
+}
+
+// host is where the others reach a node.
+func (w *between) host(i int) string {
+	if w.network != nil {
+		return network.Address(i)
+	}
+	return "127.0.0.1"
+}
+
+// CutNode implements harness.Breakable.
+func (w *between) CutNode(node int) error {
+	if w.network == nil {
+		return errNoNetwork
+	}
+	return w.network.Cut(node)
+}
+
+// HealNode implements harness.Breakable.
+func (w *between) HealNode(node int) error {
+	if w.network == nil {
+		return errNoNetwork
+	}
+	return w.network.Heal(node)
+}
+
+// end gives the network up, when no node runs any more.
+func (w *between) end() error {
+	if w.network == nil {
+		return nil
+	}
+	return w.network.Close()
 }
 
 // KillNode implements harness.Breakable.
@@ -47,13 +85,18 @@ func (m *members) RecoverNode(ctx context.Context, node int) error {
 	b := m.all[node]
 	m.to.rearm(b, m.at, node)
 	m.enter(b, node)
+	return recoverNode(ctx, nodeName(node), b)
+}
+
+// recoverNode starts a killed node again.
+func recoverNode(ctx context.Context, name string, b harness.Crasher) error {
 	err := b.Recover(ctx)
 	var lost *harness.RecoveryError
 	if errors.As(err, &lost) && isUnrelated(lost.Log) {
-		return fmt.Errorf("%s does not come back, which says nothing of its data: %w", nodeName(node), lost.Err)
+		return fmt.Errorf("%s does not come back, which says nothing of its data: %w", name, lost.Err)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", nodeName(node), err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
 }
@@ -77,22 +120,6 @@ func (m *members) PauseNode(node int) error { return m.all[node].stopOrGo(syscal
 
 // ResumeNode implements harness.Breakable.
 func (m *members) ResumeNode(node int) error { return m.all[node].stopOrGo(syscall.SIGCONT) }
-
-// CutNode implements harness.Breakable.
-func (m *members) CutNode(node int) error {
-	if m.network == nil {
-		return errNoNetwork
-	}
-	return m.network.Cut(node)
-}
-
-// HealNode implements harness.Breakable.
-func (m *members) HealNode(node int) error {
-	if m.network == nil {
-		return errNoNetwork
-	}
-	return m.network.Heal(node)
-}
 
 var errNoNetwork = errors.New("the nodes were not started in a network of their own")
 

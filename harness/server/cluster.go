@@ -36,6 +36,8 @@ type cluster struct {
 	// standby of, nil if it is none; sends says that a standby or a backup may connect.
 	extra  []setting
 	behind *cluster
+	// cable is the way of a standby to its primary, nil: straight.
+	cable  *cable
 	sends  bool
 	server history.Server
 
@@ -206,7 +208,11 @@ func (b *cluster) socketPort() int {
 
 // socketFile is where a server in a folder is reached.
 func (b *cluster) socketFile(dir string) string {
-	return filepath.Join(dir, ".s.PGSQL."+strconv.Itoa(b.socketPort()))
+	return clusterSocket(dir, b.socketPort())
+}
+
+func clusterSocket(dir string, port int) string {
+	return filepath.Join(dir, ".s.PGSQL."+strconv.Itoa(port))
 }
 
 // checksIndexes gives a server the functions that look whether an index has all rows of its table, if they were

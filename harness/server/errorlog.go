@@ -68,6 +68,11 @@ func head(path string) string {
 	return string(text)
 }
 
+// inRecovery is what every PostgreSQL says that was killed while it replayed the log of its primary, as a standby does
+// all the time.
+var inRecovery = []byte("HINT:  If this has occurred more than once some data might be corrupted and you might need to " +
+	"choose an earlier recovery target.")
+
 // sessionPanic is in the line that TiDB writes of a session that it drops on a panic: the
 // case whose session that was tells of it.
 var sessionPanic = []byte("connection running loop panic")
@@ -89,7 +94,7 @@ func tail(path string) string {
 	n, _ := f.ReadAt(text, skip)
 	lines := strings.SplitAfter(string(text[:n]), "\n")
 	for i, l := range lines {
-		if problem.MatchString(l) {
+		if problem.MatchString(l) && !strings.Contains(l, string(inRecovery)) {
 			// The server may write on for long after a failed assertion; the
 			// stack trace is near its beginning.
 			return strings.Join(lines[i:min(len(lines), i+problemTail)], "")
@@ -120,7 +125,7 @@ func problemsSince(path string, offset int64) ([]string, int64) {
 			return found, offset // a line without its end is read next time
 		}
 		offset += int64(len(line))
-		if bytes.Contains(line, changedRow) || bytes.Contains(line, sessionPanic) {
+		if bytes.Contains(line, changedRow) || bytes.Contains(line, sessionPanic) || bytes.Contains(line, inRecovery) {
 			continue
 		}
 		if problem.Match(line) {

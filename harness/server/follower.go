@@ -19,6 +19,8 @@ type dialect struct {
 	// asPrimary and asReplica return the arguments of a server for its part.
 	asPrimary func() []string
 	asReplica func(*replication) []string
+	// resilient are options of a replica that is killed now and then, by their names as variables.
+	resilient [][2]string
 	// detach stops a replica and has it forget what it got, forget empties a binary log.
 	detach, forget []string
 	// attach are the statements by which a replica begins behind a server.
@@ -53,13 +55,17 @@ var dialects = map[history.DBMS]dialect{
 			}
 			return args
 		},
+		// https://dev.mysql.com/doc/refman/9.7/en/replication-solutions-unexpected-replica-halt.html
+		resilient: [][2]string{
+			{"relay_log_recovery", "ON"}, {"replica_net_timeout", silentFor}, {"skip_replica_start", "OFF"},
+		},
 		detach: []string{"STOP REPLICA", "RESET REPLICA ALL"},
 		forget: []string{"RESET BINARY LOGS AND GTIDS"},
 		attach: func(host, port, user, password string) []string {
 			return []string{
 				fmt.Sprintf("CHANGE REPLICATION SOURCE TO SOURCE_HOST='%s', SOURCE_PORT=%s, SOURCE_USER='%s', "+
 					"SOURCE_PASSWORD='%s', SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1, "+
-					"SOURCE_CONNECT_RETRY=1, SOURCE_SSL=0", host, port, user, password),
+					"SOURCE_CONNECT_RETRY=1, SOURCE_RETRY_COUNT=86400, SOURCE_SSL=0", host, port, user, password),
 				"START REPLICA",
 			}
 		},
@@ -84,6 +90,8 @@ var dialects = map[history.DBMS]dialect{
 			}
 			return args
 		},
+		// https://mariadb.com/docs/server/ha-and-performance/standard-replication/gtid
+		resilient: [][2]string{{"relay_log_recovery", "ON"}, {"slave_net_timeout", silentFor}},
 		// The position is refused to be none while the replica's own binary log holds something: what was dropped there.
 		detach: []string{"STOP SLAVE", "RESET SLAVE ALL", "RESET MASTER", "SET GLOBAL gtid_slave_pos = ''"},
 		forget: []string{"RESET MASTER"},
@@ -113,8 +121,15 @@ const (
 	// longestLag is what a replica may need to come as far as its primary is. A statement on the primary may have
 	// waited, and then the replica's takes no longer.
 	longestLag = 30 * time.Second
-	// purgeEvery is after how many questions the files of the binary log that all have read are removed.
-	purgeEvery = 2000
+	// purgeEvery is after how many questions the files of the binary log that all have read are removed. Where a replica
+	// is away now and then only old files are, and more often, since a load asks less.
+	purgeEvery, purgeOldEvery = 2000, 50
+)
+
+// A replica that is away has not read what came meanwhile, be it as far as its primary a moment before.
+const (
+	purgeAll = "PURGE BINARY LOGS BEFORE NOW()"
+	purgeOld = purgeAll + " - INTERVAL 10 MINUTE"
 )
 
 // follower implements harness.Follower. It is for one goroutine.
@@ -122,11 +137,19 @@ type follower struct {
 	say              dialect
 	primary, replica *side
 	asked            *atomic.Int64 // of all followers of the pair; nil: nothing is purged
+	// breaks: the pair is broken now and then.
+	breaks bool
 }
 
 // Follow implements harness.Replicated.
 func (p *pair) Follow(context.Context) (harness.Follower, error) {
-	return &follower{say: p.say, primary: &side{to: p.private}, replica: &side{to: p.replica}, asked: &p.asked}, nil
+	return p.follower(), nil
+}
+
+func (p *pair) follower() *follower {
+	return &follower{
+		say: p.say, primary: &side{to: p.private}, replica: &side{to: p.replica}, asked: &p.asked, breaks: p.durable,
+	}
 }
 
 func (f *follower) CatchUp(ctx context.Context) error {
@@ -188,11 +211,15 @@ func (f *follower) stopped(ctx context.Context) (*harness.StoppedError, error) {
 
 // purge removes, every now and then, what all have read of the binary logs, which lie in memory.
 func (f *follower) purge(ctx context.Context) error {
-	if f.asked == nil || f.asked.Add(1)%purgeEvery != 0 {
+	every, sql := int64(purgeEvery), purgeAll
+	if f.breaks {
+		every, sql = purgeOldEvery, purgeOld
+	}
+	if f.asked == nil || f.asked.Add(1)%every != 0 {
 		return nil
 	}
 	for _, s := range []*side{f.primary, f.replica} {
-		if err := s.exec(ctx, "PURGE BINARY LOGS BEFORE NOW()"); err != nil {
+		if err := s.exec(ctx, sql); err != nil {
 			return fmt.Errorf("purge the binary log: %w", err)
 		}
 	}

@@ -28,9 +28,9 @@ type members struct {
 	to  bond
 	// port is where clients reach the first node; 0: a drawn one, if it needs any.
 	port int
-	// at is how the nodes were wired last; network is what joins them, nil: this machine.
-	at      wiring
-	network *network.Network
+	// at is how the nodes were wired last.
+	at wiring
+	between
 }
 
 var _ harness.Clustered = (*members)(nil)
@@ -131,10 +131,8 @@ func newMembers(ctx context.Context, s spec, o harness.Options) (*members, error
 	for range s.joins.nodes {
 		m.all = append(m.all, &private{spec: s, in: in, template: template, parent: o.Dir, durable: o.Durable})
 	}
-	if o.Durable || o.Partition {
-		if err := m.separate(o.Partition); err != nil {
-			return nil, err
-		}
+	if err := m.separate(len(m.all), o); err != nil {
+		return nil, err
 	}
 	m.private = m.all[0]
 	return m, nil
@@ -276,10 +274,7 @@ func (m *members) Close() error {
 		}
 	}
 	ending.Wait()
-	if m.network != nil {
-		errs = append(errs, m.network.Close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, m.between.end())...)
 }
 
 // started says that there is an instance, dead or alive.

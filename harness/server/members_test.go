@@ -154,17 +154,16 @@ func TestWiring(t *testing.T) {
 	}
 }
 
-// TestNotBreakable: no power fails in a cluster, no replica is killed, and who is alone is cut off from nobody.
+// TestNotBreakable: no power fails where there are several servers, and who is alone is cut off from nobody.
 func TestNotBreakable(t *testing.T) {
-	durable, power := harness.Options{Durable: true}, harness.Options{PowerLoss: true}
+	power := harness.Options{PowerLoss: true}
 	apart := harness.Options{Durable: true, Partition: true}
 	for _, c := range []struct {
 		target string
 		with   harness.Options
 		want   error
 	}{
-		{"mysql:9.7,replica=row", durable, errReplicaDurable}, {"postgres:18,standby=1", durable, errReplicaDurable},
-		{"mysql:9.7,replica=row", power, errReplicaDurable}, {"postgres:18,standby=1", power, errReplicaDurable},
+		{"mysql:9.7,replica=row", power, errPairPower}, {"postgres:18,standby=1", power, errPairPower},
 		{"galera:11.8", power, errClusterPower}, {"mysql:9.7,group=3", power, errClusterPower},
 		{"mysql:9.7", apart, errAlone}, {"postgres:18", apart, errAlone},
 	} {

@@ -24,44 +24,57 @@ type pair struct {
 	by      *replication
 	asked   atomic.Int64
 	say     dialect
+	between
 }
 
 var _ harness.Replicated = (*pair)(nil)
 
 // openPair starts a primary and its replica.
 func openPair(ctx context.Context, s spec, o harness.Options) (harness.Backend, error) {
-	if o.Durable {
-		return nil, &harness.NameError{Err: errReplicaDurable}
+	if o.PowerLoss {
+		return nil, &harness.NameError{Err: errPairPower}
 	}
 	p := &pair{by: s.replicates, say: dialects[s.family]}
 	var err error
-	if o.Port == 0 {
+	inner := o.Port == 0
+	if inner {
 		if o.Port, err = portToListen(); err != nil {
 			return nil, err
 		}
 	}
 	behind := o
-	behind.Port, behind.Progress = 0, nil
-	// The second start needs the template that the first may have to make.
-	if in, e := find(ctx, s); e == nil {
-		if _, e = kinOf(in.family).template(ctx, in, o.Progress); e != nil {
-			return nil, e
-		}
+	behind.Port = 0
+	if p.private, err = prepared(ctx, s, o, p.say.asPrimary()); err != nil {
+		return nil, err
 	}
-	var starting sync.WaitGroup
-	var second error
-	starting.Go(func() { p.replica, second = newPrivate(ctx, s, behind, p.say.asReplica(p.by)) })
-	p.private, err = newPrivate(ctx, s, o, p.say.asPrimary())
-	starting.Wait()
-	if err == nil {
-		if err = second; err == nil {
-			err = p.attach(ctx)
-		}
+	if p.replica, err = prepared(ctx, s, behind, p.say.asReplica(p.by)); err != nil {
+		return nil, err
 	}
-	if err != nil {
+	p.private.part.nodesOnly = inner && o.Durable // a replica needs no certificates
+	if o.Durable {
+		p.replica.extra = append(p.replica.extra, p.say.afterKill(s)...)
+	}
+	if err := p.separate(pairNodes, o); err != nil {
+		return nil, err
+	}
+	p.arm()
+	if err = p.start(ctx, (*private).begin); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
+}
+
+// start starts both servers at a time, and attaches the replica.
+func (p *pair) start(ctx context.Context, begin func(*private, context.Context) error) error {
+	var starting sync.WaitGroup
+	var second error
+	starting.Go(func() { second = begin(p.replica, ctx) })
+	err := begin(p.private, ctx)
+	starting.Wait()
+	if err = errors.Join(err, second); err != nil {
+		return err
+	}
+	return p.attach(ctx)
 }
 
 // portToListen returns a port of 127.0.0.1 that nobody listens on: servers of MySQL's protocol send a replica what it
@@ -174,26 +187,19 @@ func (p *pair) Restart(ctx context.Context) error {
 		return err
 	}
 	p.private.port = port
-	var starting sync.WaitGroup
-	var second error
-	starting.Go(func() { second = p.replica.Restart(ctx) })
-	err = p.private.Restart(ctx)
-	starting.Wait()
-	if err = errors.Join(err, second); err != nil {
-		return err
-	}
-	return p.attach(ctx)
+	p.arm()
+	return p.start(ctx, (*private).Restart)
 }
 
 // Close ends both servers.
 func (p *pair) Close() error {
 	var errs []error
 	for _, b := range []*private{p.replica, p.private} {
-		if b != nil {
+		if b.started() {
 			errs = append(errs, b.Close())
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, p.end())...)
 }
 
 // Rebuild implements harness.Replicated. Where the servers cannot be brought to it they are replaced.

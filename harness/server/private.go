@@ -84,6 +84,18 @@ func openPrivate(ctx context.Context, target string, o harness.Options) (harness
 
 // newPrivate starts a private instance of a spec with further arguments.
 func newPrivate(ctx context.Context, s spec, o harness.Options, extra []string) (*private, error) {
+	b, err := prepared(ctx, s, o, extra)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.begin(ctx); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// prepared finds what a private instance is made of, which does not run yet.
+func prepared(ctx context.Context, s spec, o harness.Options, extra []string) (*private, error) {
 	if o.Durable {
 		if err := kinOf(s.family).durable(); err != nil {
 			return nil, err
@@ -97,12 +109,8 @@ func newPrivate(ctx context.Context, s spec, o harness.Options, extra []string) 
 	if err != nil {
 		return nil, err
 	}
-	b := &private{spec: s, in: in, template: template, parent: o.Dir, durable: o.Durable, power: o.PowerLoss,
-		copied: o.Copied, port: o.Port, extra: extra}
-	if err := b.begin(ctx); err != nil {
-		return nil, err
-	}
-	return b, nil
+	return &private{spec: s, in: in, template: template, parent: o.Dir, durable: o.Durable, power: o.PowerLoss,
+		copied: o.Copied, port: o.Port, extra: extra}, nil
 }
 
 // begin finds a place for a server that is not yet started, and starts it.

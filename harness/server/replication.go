@@ -131,4 +131,5 @@ func (r *replication) words() string {
 // https://mariadb.com/docs/server/server-management/server-monitoring-logs/binary-log/binary-log-formats
 const statementFormat = "STATEMENT"
 
-var errReplicaDurable = errors.New("a target with a replica is not one whose server can be killed and recovered")
+var errPairPower = errors.New("a server with a replica does not lose its power: the two can be killed, paused and " +
+	"cut off")

@@ -18,44 +18,65 @@ type standbyPair struct {
 	*cluster
 	standby *cluster
 	by      *replication
+	// cable is what joins the two, nil: nobody cuts it.
+	cable *cable
 }
 
 var (
 	_ harness.Replicated = (*standbyPair)(nil)
+	_ harness.Receiving  = (*standbyPair)(nil)
 	_ harness.Database   = (*standbyPair)(nil)
 )
 
 // standbySettings are what a primary and its standby need beyond a server alone.
 // https://www.postgresql.org/docs/current/runtime-config-replication.html
-func standbySettings(r *replication) []setting {
+func standbySettings(r *replication, durable bool) []setting {
 	// A standby needs no fewer senders than the template was made with: 10, the vendor's.
-	return []setting{
+	all := []setting{
 		{"12", "wal_level", "replica"}, {"12", "max_wal_senders", "10"}, {"12", "hot_standby", "on"},
 		{"12", "synchronous_commit", r.sync},
 	}
+	if durable {
+		all = append(all, breakingSettings...)
+	}
+	return all
+}
+
+// breakingSettings have two servers notice soon that one is away, and find each other soon: the vendor ships 60 seconds
+// and 5.
+var breakingSettings = []setting{
+	{"12", "wal_sender_timeout", silentFor + "s"}, {"12", "wal_receiver_timeout", silentFor + "s"},
+	{"12", "wal_receiver_status_interval", "1s"}, {"12", "wal_retrieve_retry_interval", "200ms"},
 }
 
 // openStandby starts a primary and its standby. Both begin with a copy of the same data, which was shut down cleanly:
 // all that came later is in the log of the primary.
 func openStandby(ctx context.Context, s spec, in installation, o harness.Options) (harness.Backend, error) {
 	switch {
-	case o.Durable:
-		return nil, &harness.NameError{Err: errReplicaDurable}
+	case o.PowerLoss:
+		return nil, &harness.NameError{Err: errPairPower}
 	case !atLeast(in.version, oldestStandby):
 		return nil, &harness.NameError{Err: fmt.Errorf("option standby exists from PostgreSQL %s on", oldestStandby)}
 	}
 	p := &standbyPair{by: s.replicates}
 	var err error
-	extra := standbySettings(p.by)
-	primary := &cluster{spec: s, in: in, parent: o.Dir, port: o.Port, sends: true, extra: extra}
+	if o.Partition {
+		p.cable = newCable()
+	}
+	extra := standbySettings(p.by, o.Durable)
+	primary := &cluster{spec: s, in: in, parent: o.Dir, port: o.Port, sends: true, extra: extra, durable: o.Durable}
 	p.cluster, err = beginCluster(ctx, primary, o)
 	if err != nil {
 		return nil, err
 	}
 	behind := o
 	behind.Port = 0
-	standby := &cluster{spec: s, in: in, parent: o.Dir, behind: p.cluster, extra: extra}
-	p.standby, err = beginCluster(ctx, standby, behind)
+	standby := &cluster{
+		spec: s, in: in, parent: o.Dir, behind: p.cluster, cable: p.cable, extra: extra, durable: o.Durable,
+	}
+	if err = p.reserve(ctx); err == nil {
+		p.standby, err = beginCluster(ctx, standby, behind)
+	}
 	if err == nil {
 		err = p.attached(ctx)
 	}
@@ -80,9 +101,38 @@ func (b *cluster) follows(data string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(conf, "primary_conninfo = 'host=%s port=%d user=%s application_name=%s'\n",
-		b.behind.instance().folder.path, b.behind.socketPort(), clusterUser, standbyName)
+	host, port := b.behind.instance().folder.path, b.behind.socketPort()
+	if b.cable != nil {
+		dir := filepath.Dir(data)
+		host, port = dir, cablePort
+		if err := b.cable.listen(clusterSocket(dir, cablePort), clusterSocket(b.behind.instance().folder.path, b.behind.socketPort())); err != nil {
+			return errors.Join(err, conf.Close())
+		}
+	}
+	_, err = fmt.Fprintf(conf, "primary_conninfo = 'host=%s port=%d user=%s application_name=%s connect_timeout=%s'\n",
+		host, port, clusterUser, standbyName, silentFor)
+	if b.durable && err == nil {
+		_, err = fmt.Fprintf(conf, "primary_slot_name = '%s'\n", standbyName)
+	}
 	return errors.Join(err, conf.Close())
+}
+
+// reserve has a primary keep what a standby that is away has not yet received: "replication slots provide an automated
+// way to ensure that the primary does not remove WAL segments until they have been received by all standbys".
+// https://www.postgresql.org/docs/current/warm-standby.html#STREAMING-REPLICATION-SLOTS
+func (p *standbyPair) reserve(ctx context.Context) error {
+	if !p.durable {
+		return nil
+	}
+	s, err := p.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if _, err := s.Query("SELECT pg_create_physical_replication_slot('" + standbyName + "', true)"); err != nil {
+		return fmt.Errorf("make a replication slot: %w", err)
+	}
+	return nil
 }
 
 // attached waits until the standby follows, and has the primary wait for it from then on if it is to.
@@ -144,6 +194,9 @@ func (p *standbyPair) Restart(ctx context.Context) error {
 	if err := p.cluster.Restart(ctx); err != nil {
 		return err
 	}
+	if err := p.reserve(ctx); err != nil {
+		return err
+	}
 	if err := p.standby.Restart(ctx); err != nil {
 		return err
 	}
@@ -161,6 +214,7 @@ func (p *standbyPair) Close() error {
 			errs = append(errs, b.Close())
 		}
 	}
+	p.cable.close()
 	return errors.Join(errs...)
 }
 
@@ -173,6 +227,54 @@ type standbyFollower struct {
 // Follow implements harness.Replicated.
 func (p *standbyPair) Follow(context.Context) (harness.Follower, error) {
 	return &standbyFollower{pair: p}, nil
+}
+
+func (p *standbyPair) both() [pairNodes]*cluster { return [pairNodes]*cluster{p.cluster, p.standby} }
+
+// KillNode implements harness.Breakable.
+func (p *standbyPair) KillNode(node int) error { return p.both()[node].Kill() }
+
+// RecoverNode implements harness.Breakable.
+func (p *standbyPair) RecoverNode(ctx context.Context, node int) error {
+	return recoverNode(ctx, pairNames[node], p.both()[node])
+}
+
+// PauseNode implements harness.Breakable.
+func (p *standbyPair) PauseNode(node int) error { return p.both()[node].Pause() }
+
+// ResumeNode implements harness.Breakable.
+func (p *standbyPair) ResumeNode(node int) error { return p.both()[node].Resume() }
+
+// CutNode implements harness.Breakable: each of two is cut off from the other one.
+func (p *standbyPair) CutNode(int) error { return p.cable.cut() }
+
+// HealNode implements harness.Breakable.
+func (p *standbyPair) HealNode(int) error { return p.cable.heal() }
+
+// Replayed implements harness.Receiving.
+func (p *standbyPair) Replayed(ctx context.Context) error {
+	f := &standbyFollower{pair: p}
+	defer f.Close()
+	for {
+		done, err := ask(ctx, &f.standby, p.standby,
+			"SELECT (pg_last_wal_receive_lsn() IS NULL OR pg_last_wal_replay_lsn() >= pg_last_wal_receive_lsn())::int")
+		if err != nil || done == "1" {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lookEvery):
+		}
+	}
+}
+
+// Notice implements harness.Breakable.
+func (p *standbyPair) Notice() time.Duration { return pairNotice }
+
+// Agree implements harness.Breakable.
+func (p *standbyPair) Agree(ctx context.Context) (told int, err error) {
+	return 0, reunited(ctx, &standbyFollower{pair: p}, []half{p.cluster, p.standby})
 }
 
 // lookEvery is how soon a standby that is not yet there is asked again: PostgreSQL has no function that waits for it.
@@ -223,9 +325,10 @@ func ask(ctx context.Context, s **pgsession.Session, b *cluster, sql string) (st
 }
 
 func (f *standbyFollower) Close() error {
-	for _, s := range []*pgsession.Session{f.primary, f.standby} {
-		if s != nil {
-			_ = s.Close()
+	for _, s := range []**pgsession.Session{&f.primary, &f.standby} {
+		if *s != nil {
+			_ = (*s).Close()
+			*s = nil // the next question connects again
 		}
 	}
 	return nil
