@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -13,14 +14,15 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 )
 
-// several are servers of which nothing is known but how many they are; broken: their nodes are ours to break.
+// several are servers of which nothing is known but how many they are, and of which kind; empty: Galera.
 type several struct {
 	harness.Backend
 	nodes int
+	kind  harness.TopologyKind
 }
 
 func (s several) Topology() harness.Topology {
-	return harness.Topology{Kind: harness.Galera, Nodes: make([]harness.Node, s.nodes)}
+	return harness.Topology{Kind: cmp.Or(s.kind, harness.Galera), Nodes: make([]harness.Node, s.nodes)}
 }
 
 type ours struct {
@@ -42,6 +44,12 @@ func TestCheckBreaking(t *testing.T) {
 		{"nodes of others", several{nodes: 3}, []FaultKind{Pause}, "not killed, paused or cut off"},
 		{"no majority would be left", ours{several: several{nodes: 2}}, []FaultKind{Kill}, "want 3 or more"},
 		{"power", ours{several: several{nodes: 3}}, []FaultKind{Kill, PowerLoss}, "loses its power"},
+		{"a group of two", ours{several: several{nodes: 2, kind: harness.GroupSingle}}, []FaultKind{Kill}, "want 3 or more"},
+		{"a replica", ours{several: several{nodes: 2, kind: harness.AsyncReplica}}, []FaultKind{Kill, Partition}, ""},
+		{"a standby", ours{several: several{nodes: 2, kind: harness.PhysicalStandby}}, []FaultKind{Pause}, ""},
+		{"a replica of others", several{nodes: 2, kind: harness.AsyncReplica}, []FaultKind{Kill}, "not killed, paused or cut off"},
+		{"power of a standby", ours{several: several{nodes: 2, kind: harness.PhysicalStandby}}, []FaultKind{PowerLoss},
+			"loses its power"},
 	} {
 		s := Settings{Target: "t", Faults: c.faults}
 		err := s.checkBreaking(c.of)

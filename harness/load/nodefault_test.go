@@ -38,20 +38,32 @@ func (b *broken) KillNode(node int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	nodes := b.Topology().Nodes
-	return b.forget(ctx, nodes[(node+1)%len(nodes)].Backend.(harness.Wired))
+	var err error
+	b.forgot, err = forget(ctx, nodes[(node+1)%len(nodes)].Backend.(harness.Wired))
+	return err
 }
 
-// forget deletes the longest list of a load on a node.
-func (b *broken) forget(ctx context.Context, on harness.Wired) error {
+// forget deletes the longest list of a load on a node. Statements of setup come first on its connection.
+func forget(ctx context.Context, on harness.Wired, setup ...string) (forgot int64, err error) {
 	cfg := on.Config()
 	cfg.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) { return on.Dial(ctx) }
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	db := sql.OpenDB(connector)
+	pool := sql.OpenDB(connector)
+	defer pool.Close()
+	db, err := pool.Conn(ctx)
+	if err != nil {
+		return 0, err
+	}
 	defer db.Close()
-	for b.forgot == 0 && err == nil {
+	for _, q := range setup {
+		if _, err := db.ExecContext(ctx, q); err != nil {
+			return 0, err
+		}
+	}
+	for forgot == 0 && err == nil {
 		var schema string
 		err = db.QueryRowContext(ctx, "SELECT table_schema FROM information_schema.tables "+
 			"WHERE table_name = 'append_list'").Scan(&schema)
@@ -61,12 +73,12 @@ func (b *broken) forget(ctx context.Context, on harness.Wired) error {
 		// A client may win, and then the deletion fails.
 		done, wrong := db.ExecContext(ctx, "DELETE FROM "+schema+".append_list ORDER BY LENGTH(val) DESC LIMIT 1")
 		if wrong == nil {
-			b.forgot, err = done.RowsAffected()
+			forgot, err = done.RowsAffected()
 		} else if ctx.Err() != nil {
 			err = wrong
 		}
 	}
-	return err
+	return forgot, err
 }
 
 // TestNodeFaults: nodes come back, everything that was acknowledged is there, and a cluster that forgets is found.

@@ -13,7 +13,7 @@ import (
 type receipt struct {
 	node  string
 	fault string
-	dead  int64 // when the primary was about to be killed
+	dead  int64 // when the primary had been killed
 	t     *tape
 }
 
@@ -27,6 +27,7 @@ func (r *run) receive(f *Fault, node int) error {
 		kind != kv.ListAppend && kind != kv.Register {
 		return nil
 	}
+	dead := r.now()
 	ctx, cancel := context.WithTimeout(r.life, agreeTime)
 	defer cancel()
 	if err := b.Replayed(ctx); err != nil {
@@ -37,7 +38,7 @@ func (r *run) receive(f *Fault, node int) error {
 		if err := r.readNode(n, t, r.workload.readAll(r.current)); err != nil {
 			return fmt.Errorf("read what the replica has received: %w", err)
 		}
-		r.current.receipts = append(r.current.receipts, receipt{n.Name, f.begun(), f.From, t})
+		r.current.receipts = append(r.current.receipts, receipt{n.Name, f.begun(), dead, t})
 	}
 	return nil
 }
