@@ -88,6 +88,11 @@ away for a while. The others go on without it; it comes back by itself, which is
 for. What a node acknowledged must be on all nodes when the epoch ends. partition needs
 Linux, and leave to make user namespaces and network namespaces.
 
+A primary and its replica (mysql:9.7,replica=row, postgres:18,standby=1) take the same faults.
+Nobody takes the primary's place: while it is away its clients wait, and the replica comes to
+what it lacks by itself. With sync=on the standby must hold all that was acknowledged, too,
+when the primary has been killed.
+
 A target of several servers (mysql:9.7,replica=row, postgres:18,standby=1, galera:11.8,nodes=3)
 has clients on all of them: those on replicas only read. What the nodes show together is held
 against what their manuals promise of that, and when an epoch ends all must hold the same.
@@ -118,6 +123,7 @@ failed, nothing was committed, or something could not be decided.`,
   txnfuzz load --target mysql:9.7 --fault kill --server-opt innodb_flush_log_at_trx_commit=0   is expected to lose commits
   txnfuzz load --target postgres:18 --fault powerloss --faults 20 --workload xa
   txnfuzz load --target galera:11.8,nodes=3 --fault kill,pause,partition --faults 20 --workload register
+  txnfuzz load --target postgres:18,standby=1,sync=on --fault kill,pause,partition --faults 20
   txnfuzz load --target mysql:9.7 --fault powerloss --server-opt sync_binlog=0   is expected to lose commits
   txnfuzz load --target postgres:18 --level RC --workload predicate
   txnfuzz load --target mysql:9.7 --workload index --duration 5m
@@ -225,10 +231,10 @@ failed, nothing was committed, or something could not be decided.`,
 		"keys in use at a time, each as often as the others (default: few, the first of them most often)")
 	f.IntVar(&s.Epoch, "epoch", 0, "transactions of an epoch (default: depends on the workload)")
 	f.DurationVar(&s.Timeout, "timeout", usualTimeout,
-		"give up a connection that does not answer for this time; with --fault pause on one server 1s, unless it is given")
+		"give up a connection that does not answer for this time; with --fault pause on one server or a replica 1s, unless it is given")
 	f.StringVar(&faults, "fault", "",
-		"what happens to the private server, or to a node of a cluster, at random: kill, powerloss, pause, partition "+
-			"(of a cluster) or a list such as kill,powerloss")
+		"what happens to the private server, or to one of several, at random: kill, powerloss (of one alone), pause, "+
+			"partition (of several) or a list such as kill,powerloss")
 	f.StringVar(&backup, "backup", "",
 		"back the private server up again and again, by dump, clone (MySQL), mariadb-backup or pg_basebackup; each backup is "+
 			"a read that is checked")

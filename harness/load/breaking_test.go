@@ -59,6 +59,23 @@ func TestCheckBreaking(t *testing.T) {
 	}
 }
 
+// TestReconnected: who reads on a replica that may have been started again is another session behind that.
+func TestReconnected(t *testing.T) {
+	for _, c := range []struct {
+		role   harness.Role
+		faults []FaultKind
+		want   int64
+	}{
+		{harness.Replica, []FaultKind{Kill}, 5}, {harness.Replica, nil, 2}, {harness.Primary, []FaultKind{Kill}, 2},
+	} {
+		r := &run{settings: Settings{Faults: c.faults, Clients: 3}, backend: ours{}, cluster: &cluster{}}
+		x := &client{run: r, node: &node{Node: harness.Node{Role: c.role}}, process: 2}
+		if x.reconnected(); x.process != c.want {
+			t.Errorf("%s, faults %v: session %d, want %d", c.role, c.faults, x.process, c.want)
+		}
+	}
+}
+
 // deaf is a connection to a node that answers some statements with 1047.
 type deaf struct {
 	to     func(sql string) bool

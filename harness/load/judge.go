@@ -40,6 +40,7 @@ type judge struct {
 	findings  []Finding
 	faults    []Fault
 	lost      int
+	receipts  int
 	// Of the epochs that were decided: the opportunities for anomalies; how many transactions were sent, and how
 	// many of them wrote and were acknowledged.
 	meetings    meetings

@@ -45,6 +45,9 @@ func (r *run) receive(f *Fault, node int) error {
 
 // received compares what a replica held of a dead primary with what that had acknowledged.
 func (j *judge) received(e *epoch, events []event) error {
+	j.mu.Lock()
+	j.receipts += len(e.receipts)
+	j.mu.Unlock()
 	for _, got := range e.receipts {
 		final := event{got.t, &got.t.txns[0]}
 		before := acknowledgedBefore(events, got.dead)

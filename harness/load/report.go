@@ -80,6 +80,8 @@ type Report struct {
 	Undone     *harness.Undone   `json:"undone,omitempty"`
 	// Durable tells the settings on which it depends what a killed server still has, as far as they are known.
 	Durable string `json:"durable,omitempty"`
+	// Receipts is how often a replica was asked, while its primary was dead, for all that this had acknowledged.
+	Receipts int `json:"replica_read_while_primary_dead,omitempty"`
 	// Lost counts writes that were acknowledged and are not there.
 	Lost     int       `json:"lost_acknowledged"`
 	Findings []Finding `json:"findings"`
@@ -112,7 +114,7 @@ func (j *judge) report() *Report {
 	if x := r.cluster; x != nil {
 		out.Topology, out.Nodes = x.form, withFaults(j.nodes, j.faults)
 		out.Between = j.forks
-		out.Survives = r.survives()
+		out.Survives, out.Receipts = r.survives(), j.receipts
 		out.Together, out.Withheld = x.promised(), x.promise.withheld
 	}
 	if !r.settings.Protocol.IsText() {
@@ -185,6 +187,10 @@ func (r *Report) WriteText(w io.Writer) error {
 	}
 	if len(r.Faults) > 0 {
 		fmt.Fprintf(&b, "faults: %s; acknowledged and lost: %d\n", joined(r.FaultKinds), r.Lost)
+		if r.Receipts > 0 {
+			fmt.Fprintf(&b, "while the primary was dead the replica was asked %s for all that had been acknowledged\n",
+				counted(r.Receipts, "time"))
+		}
 		if r.Undone != nil {
 			fmt.Fprintf(&b, "power losses: %s\n", r.Undone)
 		}

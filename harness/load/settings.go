@@ -134,8 +134,8 @@ func (s *Settings) check(b harness.Backend) error {
 		return refuse("--fault: only private servers of our own are killed or paused, not %s", s.Target)
 	}
 	if slices.Contains(s.Faults, Partition) {
-		return refuse("--fault partition: %s is one server, which is cut off from nobody; want a cluster such as "+
-			"galera:11.8,nodes=3", s.Target)
+		return refuse("--fault partition: %s is one server, which is cut off from nobody; want several, such as "+
+			"galera:11.8,nodes=3 or mariadb:11.8,replica=row", s.Target)
 	}
 	if _, ok := b.(harness.PowerLoser); !ok && slices.Contains(s.Faults, PowerLoss) {
 		return refuse("--fault powerloss: only a private server of our own loses its power, not %s", s.Target)

@@ -16,8 +16,8 @@ import (
 
 var _ harness.Breakable = (*members)(nil)
 
-var errAlone = errors.New("one server alone is cut off from nobody: a partition needs a cluster such as " +
-	"galera:11.8,nodes=3")
+var errAlone = errors.New("one server alone is cut off from nobody: a partition needs several, such as " +
+	"galera:11.8,nodes=3 or mariadb:11.8,replica=row")
 
 // between is what joins nodes: a network of their own, or this machine.
 type between struct{ network *network.Network }
