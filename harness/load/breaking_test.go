@@ -47,7 +47,8 @@ func TestCheckBreaking(t *testing.T) {
 		{"a group of two", ours{several: several{nodes: 2, kind: harness.GroupSingle}}, []FaultKind{Kill}, "want 3 or more"},
 		{"a replica", ours{several: several{nodes: 2, kind: harness.AsyncReplica}}, []FaultKind{Kill, Partition}, ""},
 		{"a standby", ours{several: several{nodes: 2, kind: harness.PhysicalStandby}}, []FaultKind{Pause}, ""},
-		{"a replica of others", several{nodes: 2, kind: harness.AsyncReplica}, []FaultKind{Kill}, "not killed, paused or cut off"},
+		{"a replica of others", several{nodes: 2, kind: harness.AsyncReplica}, []FaultKind{Kill},
+			"not killed, paused or cut off"},
 		{"power of a standby", ours{several: several{nodes: 2, kind: harness.PhysicalStandby}}, []FaultKind{PowerLoss},
 			"loses its power"},
 	} {

@@ -8,8 +8,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 )
 
-// TestSurvival: of each topology it is known what is promised of a node that fails, and where COMMITs wait for a standby
-// that has received what is acknowledged.
+// TestSurvival: of each topology it is known what is promised of a node that fails, and where a standby has received
+// what is acknowledged.
 func TestSurvival(t *testing.T) {
 	for _, c := range []struct {
 		kind     harness.TopologyKind
@@ -73,7 +73,8 @@ func TestReceived(t *testing.T) {
 // TestRestarted: only where a replica was started again may it show less than what was acknowledged.
 func TestRestarted(t *testing.T) {
 	x := &cluster{nodes: []*node{
-		{Node: harness.Node{Name: "primary", Role: harness.Primary}}, {Node: harness.Node{Name: "standby", Role: harness.Replica}},
+		{Node: harness.Node{Name: "primary", Role: harness.Primary}},
+		{Node: harness.Node{Name: "standby", Role: harness.Replica}},
 	}}
 	for _, c := range []struct {
 		faults []Fault

@@ -27,24 +27,24 @@ var survivals = []survival{
 		"requires a majority of servers to be active to reach quorum and thus make a decision\", \"if one server fails, " +
 		"there are still two servers to form a majority (two out of three) and allow the system to continue to make " +
 		"decisions\" (" + groupTolerant + ")"},
-	{kinds: []harness.TopologyKind{harness.AsyncReplica}, dbms: history.MySQL, says: "what the primary has acknowledged it " +
-		"has again when it is back: \"Logs are written and flushed to disk at each transaction commit\" (" + mysqlManual +
+	{kinds: []harness.TopologyKind{harness.AsyncReplica}, dbms: history.MySQL, says: "what the primary has acknowledged " +
+		"it has again when it is back: \"Logs are written and flushed to disk at each transaction commit\" (" + mysqlManual +
 		"innodb-parameters.html#sysvar_innodb_flush_log_at_trx_commit). The replica has what it has received, and comes to " +
-		"the rest by itself: \"there is no guarantee that any event ever reaches any replica\" (" + mysqlManual +
-		"replication-semisync.html), but \"GTID auto-positioning means the replica can reliably identify and retrieve " +
-		"missing transactions\" (" + mysqlManual + "replication-solutions-unexpected-replica-halt.html)"},
+		"the rest by itself: \"Replication is asynchronous by default; replicas do not need to be connected permanently\" " +
+		"(" + mysqlManual + "replication.html), and \"GTID auto-positioning means the replica can reliably identify and " +
+		"retrieve missing transactions\" (" + mysqlManual + "replication-solutions-unexpected-replica-halt.html)"},
 	{kinds: []harness.TopologyKind{harness.AsyncReplica}, says: "what the primary has acknowledged it has again when it is " +
-		"back: with innodb_flush_log_at_trx_commit=1 the log is \"written and flushed to disk at each commit\" (" +
-		mariadbManual + "#innodb_flush_log_at_trx_commit). The replica has what it has received, and comes to the rest by " +
-		"itself: \"if the slave server crashes, crash recovery on restart will make sure that the recorded replication " +
-		"position matches the changes that were replicated\" (" + mariaGTID + ")"},
-	{kinds: []harness.TopologyKind{harness.PhysicalStandby}, when: standbyReceives, received: true, says: "what the primary has " +
-		"acknowledged both have: \"each commit of a write transaction will wait until confirmation is received that the " +
+		"back: innodb_flush_log_at_trx_commit=1 \"guarantees that after a crash, committed transactions will not be lost " +
+		"and will be consistent with the binlog\" (" + mariaFlush + "). The replica has what it has received, and comes to " +
+		"the rest by itself: mysql.gtid_slave_pos \"is updated with the new position as part of each transaction committed " +
+		"during replication\" (" + mariaPosition + ")"},
+	{kinds: []harness.TopologyKind{harness.PhysicalStandby}, when: standbyReceives, received: true, says: "what the " +
+		"primary has acknowledged both have: \"each commit of a write transaction will wait until confirmation is received that the " +
 		"commit has been written to the write-ahead log on disk of both the primary and standby server\" (" +
 		postgresSync + ")"},
-	{kinds: []harness.TopologyKind{harness.PhysicalStandby}, says: "what the primary has acknowledged it has again when it " +
-		"is back, and the standby comes to what it lacks by itself: \"Streaming replication is asynchronous by default, " +
-		"in which case there is a small delay between committing a transaction in the primary and the changes becoming " +
+	{kinds: []harness.TopologyKind{harness.PhysicalStandby}, says: "what the primary has acknowledged it has again when " +
+		"it is back, and the standby comes to what it lacks by itself: \"Streaming replication is asynchronous by default " +
+		"[…], in which case there is a small delay between committing a transaction in the primary and the changes becoming " +
 		"visible in the standby\" (" + postgresStream + ")"},
 }
 
@@ -64,10 +64,12 @@ func survivalOf(t harness.Topology, dbms history.DBMS) survival {
 }
 
 const (
-	galeraGuide    = "https://mariadb.com/kb/en/what-is-mariadb-galera-cluster"
-	galeraAbout    = "https://mariadb.com/kb/en/about-galera-replication"
-	groupTolerant  = "https://dev.mysql.com/doc/refman/9.7/en/group-replication-fault-tolerance.html"
-	mariaGTID      = "https://mariadb.com/docs/server/ha-and-performance/standard-replication/gtid"
+	galeraGuide   = "https://mariadb.com/kb/en/what-is-mariadb-galera-cluster"
+	galeraAbout   = "https://mariadb.com/kb/en/about-galera-replication"
+	groupTolerant = "https://dev.mysql.com/doc/refman/9.7/en/group-replication-fault-tolerance.html"
+	mariaFlush    = "https://mariadb.com/docs/server/ref/mdb/system-variables/innodb_flush_log_at_trx_commit"
+	mariaPosition = "https://mariadb.com/docs/server/reference/system-tables/the-mysql-database-tables/" +
+		"mysqlgtid_slave_pos-table"
 	postgresSync   = postgresManual + "warm-standby.html#SYNCHRONOUS-REPLICATION"
 	postgresStream = postgresManual + "warm-standby.html#STREAMING-REPLICATION"
 )

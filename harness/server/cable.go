@@ -12,8 +12,8 @@ import (
 const cablePort = 1
 
 // cable carries the connections of a standby to its primary, both of which use unix sockets, until it is cut: then
-// nothing comes or goes, and nobody is told, as where a network is lost. It is no network of its own, since a process that
-// another user than root has started could not enter the one of root, and PostgreSQL refuses to be run by that.
+// nothing comes or goes, and nobody is told, as where a network is lost. There is no network of its own for them, since
+// PostgreSQL refuses to be run by root, and another user could not enter a network of root's.
 type cable struct {
 	mu       sync.Mutex
 	change   *sync.Cond

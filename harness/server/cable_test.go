@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// TestCable: what is sent while a cable is cut comes when it is whole again, and not before; so do connections, and ends
-// of connections.
+// TestCable: what is sent while a cable is cut comes when it is whole again, and not before; so do connections.
 func TestCable(t *testing.T) {
 	dir := shortDir(t)
 	at, to := filepath.Join(dir, "standby"), filepath.Join(dir, "primary")

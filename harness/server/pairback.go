@@ -92,8 +92,8 @@ type half interface {
 	Log() string
 }
 
-// reunited waits until both servers of a pair answer, and the second one has applied what the first had committed when it
-// was asked. It returns a *harness.StoppedError if the second one applies nothing any more.
+// reunited waits until both servers of a pair answer, and the second one has applied what the first had committed when
+// that was asked. It returns a *harness.StoppedError if the second one applies nothing any more.
 func reunited(ctx context.Context, f harness.Follower, both []half) error {
 	defer f.Close()
 	var since time.Time // when the replica first told that it was stopped, by no error
@@ -127,7 +127,8 @@ func reunited(ctx context.Context, f harness.Follower, both []half) error {
 			for i, b := range both {
 				fmt.Fprintf(&logs, "%s:\n%s", pairNames[i], b.Log())
 			}
-			return fmt.Errorf("the replica has not come to its primary again: %w\n%s", errors.Join(ctx.Err(), err), logs.String())
+			return fmt.Errorf("the replica has not come to its primary again: %w\n%s",
+				errors.Join(ctx.Err(), err), logs.String())
 		case <-time.After(pollEvery):
 		}
 	}

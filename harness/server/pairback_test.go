@@ -106,8 +106,8 @@ func (p *opened) ofSessions(b *standbyPair) {
 	}
 }
 
-// TestPairBreaks: a primary and its replica go on by themselves when either was killed, stopped or cut off, with what the
-// other one did meanwhile.
+// TestPairBreaks: a primary and its replica go on by themselves when either was killed, stopped or cut off, with what
+// the other one did meanwhile.
 func TestPairBreaks(t *testing.T) {
 	targets := []string{"mariadb:11.8,replica=row", "postgres:18,standby=1"}
 	if *everyBreak {
@@ -188,7 +188,8 @@ func breakPair(t *testing.T, p *opened) {
 		}
 		write()
 		whole(f.name + " of the " + pairNames[f.node])
-		t.Logf("%s of the %s: whole again %v after its end", f.name, pairNames[f.node], time.Since(began).Round(time.Millisecond))
+		took := time.Since(began).Round(time.Millisecond)
+		t.Logf("%s of the %s: whole again %v after its end", f.name, pairNames[f.node], took)
 	}
 	if lines := p.Breakable.(interface{ LogProblems() []string }).LogProblems(); len(lines) > 0 {
 		t.Errorf("the servers complain: %q", lines)
@@ -235,8 +236,8 @@ func TestResilientByChoice(t *testing.T) {
 
 // TestLogOfAStandby: what a standby says that was killed is no sign of corruption, and hides none.
 func TestLogOfAStandby(t *testing.T) {
-	const usual = "2026-11-30 18:59:32.505 UTC [22429] LOG:  database system was interrupted while in recovery at log time " +
-		"2026-11-30 18:59:20 UTC\n2026-11-30 18:59:32.505 UTC [22429] HINT:  If this has occurred more than once some data " +
+	const usual = "2026-11-30 18:59:32.505 UTC [22429] LOG:  database system was interrupted while in recovery at log " +
+		"time 2026-11-30 18:59:20 UTC\n2026-11-30 18:59:32.505 UTC [22429] HINT:  If this has occurred more than once some data " +
 		"might be corrupted and you might need to choose an earlier recovery target.\n"
 	const bad = "2026-11-30 18:59:33.505 UTC [22429] PANIC:  WAL contains references to invalid pages"
 	path := filepath.Join(t.TempDir(), logName)

@@ -105,7 +105,7 @@ func (b *cluster) follows(data string) error {
 	if b.cable != nil {
 		dir := filepath.Dir(data)
 		host, port = dir, cablePort
-		if err := b.cable.listen(clusterSocket(dir, cablePort), clusterSocket(b.behind.instance().folder.path, b.behind.socketPort())); err != nil {
+		if err := b.cable.listen(clusterSocket(dir, cablePort), b.behind.socketFile(b.behind.instance().folder.path)); err != nil {
 			return errors.Join(err, conf.Close())
 		}
 	}
