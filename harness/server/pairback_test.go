@@ -111,8 +111,8 @@ func (p *opened) ofSessions(b *standbyPair) {
 func TestPairBreaks(t *testing.T) {
 	targets := []string{"mariadb:11.8,replica=row", "postgres:18,standby=1"}
 	if *everyBreak {
-		targets = append(targets, "mysql:9.7,replica=row,workers=4", "mariadb:10.5,replica=statement",
-			"postgres:12,standby=1,sync=remote_apply")
+		targets = append(targets, "mysql:9.7,replica=row,workers=4", "mariadb:10.5,replica=row",
+			"postgres:12,standby=1")
 	}
 	for _, target := range targets {
 		t.Run(target, func(t *testing.T) {
