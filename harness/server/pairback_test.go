@@ -202,6 +202,12 @@ func breakPair(t *testing.T, p *opened) {
 // stopPair has the replica meet a row that it lacks: it stops, and says of what.
 func stopPair(t *testing.T, ctx context.Context, p *opened, b *pair) {
 	s := sideOf(t, b.replica)
+	if b.in.family == history.MariaDB {
+		const position = "SELECT engine FROM information_schema.tables WHERE table_name = 'gtid_slave_pos'"
+		if engine, err := p.value(1, position); engine != "InnoDB" {
+			t.Errorf("the position of the replica is in a table of %q (%v), so that it is not crash safe", engine, err)
+		}
+	}
 	must(t, s, "SET sql_log_bin = 0", "DELETE FROM txnfuzz_p.t WHERE a = 0")
 	if err := p.exec(ctx, 0, "UPDATE txnfuzz_p.t SET a = -1 WHERE a = 0"); err != nil {
 		t.Fatal(err)
