@@ -17,7 +17,7 @@ import (
 
 func newReduce() *cobra.Command {
 	var name, strategy, out string
-	var seed uint64
+	var how findings.Reducing
 	var learn bool
 	cmd := &cobra.Command{
 		Use:   "reduce FILE [flags]",
@@ -25,15 +25,20 @@ func newReduce() *cobra.Command {
 		Long: `Deletes and simplifies statements, expressions and constants as long as the case
 still shows the same on the target: the finding keeps its fingerprint. Without --out
 the result goes to standard output. A case whose header names no level is reduced at
-the weakest level of the target at which it shows a finding.`,
+the weakest level of the target at which it shows a finding.
+
+Of several servers (galera:11.8,nodes=3; mysql:9.7,replica=row,workers=4) the simplest
+topology is taken that shows the finding: fewer nodes, no option that says how they work
+together, or one server alone. The header of the result names it.`,
 		Example: `  txnfuzz reduce corpus/found/tidb-no-op-update-unseen.sql --out small.sql
   txnfuzz reduce big.sql --target mariadb:11.8 --strategy probability-table`,
 		Args: exactly(1, "one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			how, err := reduce.ParseStrategy(strategy)
-			if err != nil {
+			var err error
+			if how.Strategy, err = reduce.ParseStrategy(strategy); err != nil {
 				return usagef("--strategy: %w", err)
 			}
+			how.Logf = func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) }
 			c, err := loadCase(args[0], cmd.ErrOrStderr())
 			if err != nil {
 				return err
@@ -46,7 +51,7 @@ the weakest level of the target at which it shows a finding.`,
 			if err != nil {
 				return err
 			}
-			result, err := reduceOn(cmd.Context(), t, c, how, seed, learn)
+			result, err := reduceOn(cmd.Context(), t, c, how, learn)
 			if e := t.Close(); e != nil {
 				err = errors.Join(err, fmt.Errorf("close target %s: %w", t.Name, e))
 			}
@@ -59,6 +64,9 @@ the weakest level of the target at which it shows a finding.`,
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s: %d → %d characters, %d → %d lines; %d candidates ran, %d of use; minimal: %t\n",
 				result.Fingerprint, result.CharactersBefore, result.CharactersAfter,
 				result.Before.Statements, result.After.Statements, result.Attempts, result.Useful, result.Minimal)
+			if on := findings.Home(result.Case); target.OfSeveral(t.Name) && on != t.Name {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s → %s\n", t.Name, on)
+			}
 			return errors.Join(err, writeCase(out, cmd.OutOrStdout(), result.Case))
 		},
 	}
@@ -70,27 +78,27 @@ the weakest level of the target at which it shows a finding.`,
 	f.StringVar(&strategy, "strategy", reduce.EpsilonGreedy.String(), "how the next simplification is chosen: epsilon-greedy, probability-table or random")
 	f.StringVar(&out, "out", "", "file for the reduced case")
 	f.BoolVar(&learn, "experience", false, "use and extend what earlier reductions on this DBMS learnt; the result then depends on it, too")
-	f.Uint64Var(&seed, "seed", 1, "seed of the strategy's choices")
+	f.BoolVar(&how.KeepsTopology, "keep-topology", false, "leave the number of servers and how they work together as they are")
+	f.Uint64Var(&how.Seed, "seed", 1, "seed of the strategy's choices")
 	return cmd
 }
 
-func reduceOn(ctx context.Context, t *target.Target, c *corpus.Case, how reduce.Strategy, seed uint64, learn bool) (reduce.Result, error) {
+func reduceOn(ctx context.Context, t *target.Target, c *corpus.Case, how findings.Reducing, learn bool) (reduce.Result, error) {
 	if !learn {
-		return findings.Reduce(ctx, t, c, how, seed, nil)
+		return findings.Reduce(ctx, t, c, how)
 	}
 	file, err := t.ExperienceFile()
 	if err != nil {
 		return reduce.Result{}, err
 	}
-	experience, err := reduce.LoadExperience(file)
-	if err != nil {
+	if how.Experience, err = reduce.LoadExperience(file); err != nil {
 		return reduce.Result{}, err
 	}
-	result, err := findings.Reduce(ctx, t, c, how, seed, experience)
+	result, err := findings.Reduce(ctx, t, c, how)
 	if err != nil {
 		return result, err
 	}
-	return result, experience.Save(file)
+	return result, how.Experience.Save(file)
 }
 
 func writeCase(out string, stdout io.Writer, c *corpus.Case) error {

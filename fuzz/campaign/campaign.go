@@ -228,7 +228,7 @@ func RunHere(ctx context.Context, s Settings) (*Report, error) {
 	}
 	c.keeper = findings.NewKeeper(t, store)
 	c.keeper.Strict, c.keeper.Baseline, c.keeper.ReduceFor, c.keeper.Again = s.Strict, baseline, s.Reduce, s.Reduce > 0
-	c.keeper.Fresh, c.keeper.Bench = target.FreshOf(s.Target), benchOf(s)
+	c.keeper.Fresh, c.keeper.Bench, c.keeper.Shrinks = target.FreshOf(s.Target), benchOf(s), true
 	c.keeper.Defer()
 	if s.Progress != nil {
 		lines := &lineWriter{w: s.Progress}

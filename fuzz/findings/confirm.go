@@ -2,8 +2,6 @@ package findings
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
@@ -58,7 +56,7 @@ func (k *Keeper) reduced(ctx context.Context, j job) error {
 		small.trial = j.r
 		k.set(func() { small.rates = f.rates })
 	}
-	k.set(func() { f.rates, f.CutShort = small.rates, small.cut })
+	k.set(func() { f.becomes(&small) })
 	return k.write(f, small.trial, j.from)
 }
 
@@ -115,10 +113,10 @@ func (k *Keeper) improved(ctx context.Context, j job) error {
 	k.mu.Lock()
 	kept := j.f.size
 	k.mu.Unlock()
-	if small.trial == nil || !sizeOf(small.trial.Case).less(kept) {
+	if small.trial == nil || !sizeOn(small.trial.Case, k.placeOf(small.at).Target).less(kept) {
 		return nil
 	}
-	k.set(func() { j.f.rates, j.f.CutShort = small.rates, small.cut })
+	k.set(func() { j.f.becomes(&small) })
 	return k.write(j.f, small.trial, j.from)
 }
 
@@ -127,18 +125,23 @@ func (k *Keeper) improved(ctx context.Context, j job) error {
 // the user's runs that showed the same, or r if none did. An error says that the
 // case could not be run.
 func (k *Keeper) confirm(ctx context.Context, r *target.Trial) (rates, *target.Trial, error) {
+	return k.confirmOn(ctx, k.Fresh, r)
+}
+
+// confirmOn is confirm with the user's runs on other instances.
+func (k *Keeper) confirmOn(ctx context.Context, fresh *target.FreshServers, r *target.Trial) (rates, *target.Trial, error) {
 	out := rates{Unconfirmed, Unconfirmed}
 	crash := r.Verdict.Kind == oracle.ServerCrash
-	if crash && (k.Fresh == nil || k.Fresh.Shared) {
+	if crash && (fresh == nil || fresh.Shared) {
 		k.quiet.Lock()
 		defer k.quiet.Unlock()
 	}
-	if k.Fresh == nil {
+	if fresh == nil {
 		count, last := again(ctx, k.Judge, r)
 		out.Reproduced = count
 		return out, last, nil
 	}
-	k.Fresh.Prepare(ctx)
+	fresh.Prepare(ctx)
 	if k.later != nil && !crash && !k.ConfirmsNow { // a campaign goes on on that server
 		limited, cancel := context.WithTimeout(ctx, comparing)
 		n, _ := again(limited, k.calm(), r)
@@ -147,11 +150,11 @@ func (k *Keeper) confirm(ctx context.Context, r *target.Trial) (rates, *target.T
 		}
 		cancel()
 	}
-	s, err := k.Fresh.Take(ctx)
+	s, err := fresh.Take(ctx)
 	if err != nil {
 		return out, r, err
 	}
-	defer k.Fresh.GiveBack(s)
+	defer fresh.GiveBack(s)
 	if k.later.confirmsMore() {
 		k.Fresh.Prepare(ctx)
 	}
@@ -193,68 +196,10 @@ type smaller struct {
 	// trial is of a smaller case with the same fingerprint, nil: there is none. rates tell how surely that one shows.
 	trial *target.Trial
 	rates rates
+	// at is where it shows, if that is simpler than the target of the Keeper; nil: it is not.
+	at *Place
 	// cut says that the time was up before the reducer was through.
 	cut bool
-}
-
-func (k *Keeper) reduce(ctx context.Context, r *target.Trial, reproduced Rate) (out smaller, err error) {
-	if k.ReduceFor <= 0 {
-		return smaller{}, nil
-	}
-	limited, cancel := context.WithTimeout(ctx, k.ReduceFor)
-	defer cancel()
-	judge, err := k.candidates(ctx)
-	if err != nil {
-		return smaller{}, err
-	}
-	if k.Fresh != nil {
-		k.Fresh.Prepare(ctx)
-	}
-	start := r.Case.Clone()
-	start.SetLevels(r.Levels)
-	w := &target.Watch{Judge: judge, Same: func(v oracle.Verdict) bool { return v.Fingerprint == r.Verdict.Fingerprint }, Blind: k.At.Against != nil}
-	res, err := reduce.Reduce(limited, start, reduce.Options{
-		Try: w.Try, Foresee: w.Foresee, Want: r.Verdict, Same: w.Same, Repeats: repeatsFor(reproduced), Seed: 1,
-	})
-	out.cut = limited.Err() != nil && !res.Minimal
-	if errors.Is(err, reduce.ErrNotReproduced) || limited.Err() != nil {
-		err = nil // what was kept before the end counts
-	}
-	if err != nil && res.Useful == 0 || ctx.Err() != nil {
-		return out, err
-	}
-	if !sizeOf(res.Case).less(sizeOf(start)) {
-		return out, err
-	}
-	// What counts is a run of the reduced case, not what the reduction remembers of
-	// it.
-	small := target.Trial{Case: res.Case, Levels: target.LevelsFor(res.Case, 0), Verdict: r.Verdict}
-	rates, last, e := k.confirm(ctx, &small)
-	if e != nil || ctx.Err() != nil || 2*rates.Reproduced < reproduced || rates.Reproduced < max(k.Least, 1) {
-		return out, errors.Join(err, e)
-	}
-	out.trial, out.rates = last, rates
-	last.Reduction = reductionOf(&res)
-	last.Also = alsoAt(limited, judge, last, k.levels)
-	if k.At.Against != nil {
-		return out, err // the options of two servers are no vendor's
-	}
-	last.Defaults = defaultsOf(ctx, openForRuns, k.At.Target, last, rates.Reproduced)
-	return out, err
-}
-
-// candidates returns where the cases of a reduction run: not among those of the
-// campaign, and on tables that hold nothing of earlier ones, so that what is kept
-// needs nothing but itself.
-func (k *Keeper) candidates(ctx context.Context) (target.JudgeFunc, error) {
-	if k.Bench == nil {
-		return k.calm(), nil
-	}
-	t, err := k.Bench.Target(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("start an instance to reduce on: %w", err)
-	}
-	return t.Judge, nil
 }
 
 // reductionOf keeps what people are told of a reduction.

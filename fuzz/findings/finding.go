@@ -49,7 +49,19 @@ type Finding struct {
 	// CutShort says that the time for reducing ended before nothing could be left out any more.
 	CutShort bool `json:"reduction_cut_short,omitempty"`
 
-	size size // of the case in File
+	// Target is the simpler topology to which the target was reduced; empty: none.
+	Target string `json:"target,omitempty"`
+
+	at   *Place // of Target
+	size size   // of the case in File
+}
+
+// becomes takes over what a reduction came to.
+func (f *Finding) becomes(s *smaller) {
+	f.rates, f.CutShort, f.at, f.Target = s.rates, s.cut, s.at, ""
+	if s.at != nil {
+		f.Target = s.at.Target
+	}
 }
 
 // rates tell how surely a finding shows.

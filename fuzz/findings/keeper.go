@@ -25,6 +25,10 @@ type Keeper struct {
 	Fresh *target.FreshServers
 	// Bench is where reductions run; nil: Judge.
 	Bench *target.Bench
+	// Shrinks lets a target of several servers be reduced, too.
+	Shrinks bool
+	open    func(context.Context, string) (*ground, error) // starts a simpler one
+	runs    opener                                         // starts one with fewer options
 	// Store is where findings are kept.
 	Store *Store
 	// Strict makes known deviations findings, too.
@@ -63,7 +67,7 @@ type Keeper struct {
 func NewKeeper(t *target.Target, s *Store) *Keeper {
 	return &Keeper{
 		At: Place{Target: t.Name, Server: t.Server()}, Judge: t.Judge, Fresh: target.FreshDatabases(t), Store: s, levels: t.Levels(), ReduceFor: time.Minute, begun: time.Now(),
-		Logf: func(string, ...any) {}, byID: map[string]*Finding{},
+		open: openGround, runs: openForRuns, Logf: func(string, ...any) {}, byID: map[string]*Finding{},
 	}
 }
 
@@ -213,19 +217,19 @@ func (k *Keeper) work(ctx context.Context, j job) error {
 // a file that is as good.
 func (k *Keeper) write(f *Finding, r *target.Trial, from Origin) error {
 	k.mu.Lock()
-	rates, cut := f.rates, f.CutShort
+	rates, cut, at := f.rates, f.CutShort, k.placeOf(f.at)
 	k.mu.Unlock()
-	c := describe(k.At, r, from, rates)
+	c := describe(at, r, from, rates)
 	switch {
 	case rates.Reproduced == Unconfirmed:
-		c.Set(keyConfirm, k.Store.commandFor(f.ID, k.At))
+		c.Set(keyConfirm, k.Store.commandFor(f.ID, at))
 	case cut && k.At.Against == nil:
-		c.Set(keyReduce, k.Store.commandFor(f.ID, k.At))
+		c.Set(keyReduce, k.Store.commandFor(f.ID, at))
 	}
 	path, kept := k.Store.keeps(f, c, k.At.Server)
 	if !kept {
 		var err error
-		if path, err = k.Store.save(f.ID, c, k.At.Target, r); err != nil {
+		if path, err = k.Store.save(f.ID, c, at.Target, r); err != nil {
 			k.Logf("%s could not be saved; this is its case:\n%s", f.ID, corpus.Print(c, corpus.Text))
 			return fmt.Errorf("save finding: %w", err)
 		}
@@ -237,6 +241,14 @@ func (k *Keeper) write(f *Finding, r *target.Trial, from Origin) error {
 		f.Expected, f.Actual, f.Reason, f.Anomaly = r.Verdict.Expected, r.Verdict.Actual, r.Verdict.Reason, anomalies
 	})
 	return nil
+}
+
+// placeOf is where a finding shows: nil stands for the Keeper's own place.
+func (k *Keeper) placeOf(at *Place) Place {
+	if at == nil {
+		return k.At
+	}
+	return *at
 }
 
 func (k *Keeper) set(change func()) {

@@ -7,7 +7,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
-	"github.com/txnfuzz/txnfuzz/reduce"
 )
 
 // A reduced case tells of itself only: what its header says of the larger one,
@@ -29,7 +28,7 @@ func TestReducedHeader(t *testing.T) {
 	c.Set("vendor defaults", "shows, too")
 	c.Steps = append(c.Steps, targettest.Case(t, "/* tx3 */ SELECT 1 FROM t;").Steps...)
 	source, _ := c.Get("source")
-	result, err := Reduce(t.Context(), on, c, reduce.EpsilonGreedy, 1, nil)
+	result, err := Reduce(t.Context(), on, c, Reducing{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +47,7 @@ func TestReducedHeader(t *testing.T) {
 	for _, d := range corpus.CheckHeader("reduced.sql", []byte(text)) {
 		t.Errorf("%v in\n%s", d, text)
 	}
-	again, err := Reduce(t.Context(), on, withCell(result.Case, "mysql 0.1", level), reduce.EpsilonGreedy, 1, nil)
+	again, err := Reduce(t.Context(), on, withCell(result.Case, "mysql 0.1", level), Reducing{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -53,19 +54,24 @@ type oldFinding struct {
 	confirmed bool
 }
 
-// size orders cases of one fingerprint.
-type size struct{ statements, bytes int }
+// size orders cases of one fingerprint: by their text, and of equal ones by what they need to run on.
+type size struct{ statements, bytes, servers, options int }
 
+// sizeOf is that of a case on the target that its header names.
 func sizeOf(c *corpus.Case) size {
+	name, _ := c.Get(KeyTarget)
+	return sizeOn(c, name)
+}
+
+func sizeOn(c *corpus.Case, name string) size {
 	bare := &corpus.Case{Init: c.Init, Steps: c.Steps}
-	return size{len(c.Steps), len(corpus.Print(bare, corpus.Text))}
+	servers, options := target.Extent(name)
+	return size{len(c.Steps), len(corpus.Print(bare, corpus.Text)), servers, options}
 }
 
 func (s size) less(t size) bool {
-	if s.statements != t.statements {
-		return s.statements < t.statements
-	}
-	return s.bytes < t.bytes
+	return cmp.Or(cmp.Compare(s.statements, t.statements), cmp.Compare(s.bytes, t.bytes),
+		cmp.Compare(s.servers, t.servers), cmp.Compare(s.options, t.options)) < 0
 }
 
 // OpenStore reads what a folder holds, which is made if it is missing.

@@ -24,14 +24,14 @@ func openForRuns(ctx context.Context, name string) (target.JudgeFunc, func() err
 }
 
 // onDefaults tells whether a case that was found under a server's options shows the
-// same with the vendor's defaults. If not, it tells which options it needs: none of
+// same with the vendor's defaults, of several servers on as many. If not, it tells which options it needs: none of
 // them can be left out alone. It returns "" for targets without options. Each
 // question starts a server, which takes a second or two.
 //
 // Before it says that the case does not show, it runs it so often that a case as
 // sure as this one would be missed at most once in a hundred times.
 func onDefaults(ctx context.Context, open opener, on string, r *target.Trial, sure Rate) (string, error) {
-	server, options := target.SplitOptions(on)
+	server, options := target.SplitSettings(on)
 	if len(options) == 0 || r.Verdict.Kind.OfServer() {
 		return "", nil
 	}

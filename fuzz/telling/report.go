@@ -126,6 +126,9 @@ func WriteReport(w io.Writer, r *campaign.Report) error {
 		if f.CutShort {
 			size += " (the reduction was cut short)"
 		}
+		if f.Target != "" {
+			size += " on " + f.Target
+		}
 		fmt.Fprintf(&b, "finding %s: reproduced %s, seen %d×, %s: %s\n", f.ID, f.Reproduced, f.Seen, size, f.File)
 		fmt.Fprintf(&b, "  expected: %s\n  actual:   %s\n", findings.Short(f.Expected), findings.Short(f.Actual))
 	}
