@@ -78,12 +78,15 @@ together, or one server alone. The header of the result names it.`,
 	f.StringVar(&strategy, "strategy", reduce.EpsilonGreedy.String(), "how the next simplification is chosen: epsilon-greedy, probability-table or random")
 	f.StringVar(&out, "out", "", "file for the reduced case")
 	f.BoolVar(&learn, "experience", false, "use and extend what earlier reductions on this DBMS learnt; the result then depends on it, too")
-	f.BoolVar(&how.KeepsTopology, "keep-topology", false, "leave the number of servers and how they work together as they are")
+	f.BoolVar(&how.KeepsTopology, "keep-topology", false,
+		"leave the number of servers and how they work together as they are")
 	f.Uint64Var(&how.Seed, "seed", 1, "seed of the strategy's choices")
 	return cmd
 }
 
-func reduceOn(ctx context.Context, t *target.Target, c *corpus.Case, how findings.Reducing, learn bool) (reduce.Result, error) {
+func reduceOn(
+	ctx context.Context, t *target.Target, c *corpus.Case, how findings.Reducing, learn bool,
+) (reduce.Result, error) {
 	if !learn {
 		return findings.Reduce(ctx, t, c, how)
 	}

@@ -129,7 +129,9 @@ func (k *Keeper) confirm(ctx context.Context, r *target.Trial) (rates, *target.T
 }
 
 // confirmOn is confirm with the user's runs on other instances.
-func (k *Keeper) confirmOn(ctx context.Context, fresh *target.FreshServers, r *target.Trial) (rates, *target.Trial, error) {
+func (k *Keeper) confirmOn(
+	ctx context.Context, fresh *target.FreshServers, r *target.Trial,
+) (rates, *target.Trial, error) {
 	out := rates{Unconfirmed, Unconfirmed}
 	crash := r.Verdict.Kind == oracle.ServerCrash
 	if crash && (fresh == nil || fresh.Shared) {

@@ -27,8 +27,8 @@ type Keeper struct {
 	Bench *target.Bench
 	// Shrinks lets a target of several servers be reduced, too.
 	Shrinks bool
-	open    func(context.Context, string) (*ground, error) // starts a simpler one
-	runs    opener                                         // starts one with fewer options
+	open    groundOpener // of simpler ones
+	runs    opener       // of those with fewer options
 	// Store is where findings are kept.
 	Store *Store
 	// Strict makes known deviations findings, too.

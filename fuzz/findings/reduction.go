@@ -12,8 +12,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/reduce"
 )
 
-// reduction makes one confirmed finding smaller: first its topology, since a case takes less time on fewer servers, then
-// the case.
+// reduction makes one confirmed finding smaller: first its topology, since a case takes less time on fewer servers,
+// then the case.
 type reduction struct {
 	k          *Keeper
 	r          *target.Trial
@@ -89,7 +89,8 @@ func (d *reduction) shrink(limited context.Context, c *corpus.Case) {
 	}
 }
 
-// attempt reduces the case on the simplest topology, and confirms what is left. out has no trial if it comes to nothing.
+// attempt reduces the case on the simplest topology, and confirms what is left. out has no trial if it comes to
+// nothing.
 func (d *reduction) attempt(ctx, limited context.Context) (out smaller, err error) {
 	home := len(d.grounds) == 0
 	res, err := d.reduceCase(ctx, limited)
@@ -169,8 +170,8 @@ func (d *reduction) describe(ctx, limited context.Context, res *reduce.Result, o
 	}
 }
 
-// candidates returns where the cases of a reduction run: not among those of the campaign, and on tables that hold nothing
-// of earlier ones, so that what is kept needs nothing but itself.
+// candidates returns where the cases of a reduction run: not among those of the campaign, and on tables that hold
+// nothing of earlier ones, so that what is kept needs nothing but itself.
 func (k *Keeper) candidates(ctx context.Context) (target.JudgeFunc, error) {
 	if k.Bench == nil {
 		return k.calm(), nil

@@ -19,6 +19,9 @@ type ground struct {
 	close  func() error // nil: it is somebody else's
 }
 
+// groundOpener starts a target by its name for a reduction alone.
+type groundOpener func(ctx context.Context, name string) (*ground, error)
+
 // openGround starts a target for a reduction alone.
 func openGround(ctx context.Context, name string) (*ground, error) {
 	t, err := target.Open(ctx, name, target.Options{Workers: 1, Clean: true})
@@ -43,10 +46,10 @@ func (g *ground) leave() error {
 	return nil
 }
 
-// shrinking looks for the simplest topology that still shows a finding. It asks each one once: a start takes from a tenth
-// of a second (one server) to twelve seconds (a group).
+// shrinking looks for the simplest topology that still shows a finding. It asks each one once: a start takes from a
+// tenth of a second (one server) to twelve seconds (a group).
 type shrinking struct {
-	open func(context.Context, string) (*ground, error)
+	open groundOpener
 	// want is the finding, repeats how often a case runs before it counts as free of it.
 	want    *target.Trial
 	repeats int
@@ -57,15 +60,17 @@ type shrinking struct {
 }
 
 // newShrinking is for a finding that showed in some of ten runs; nil if it was found on one server.
-func newShrinking(open func(context.Context, string) (*ground, error), on string, r *target.Trial, reproduced Rate, logf func(string, ...any)) *shrinking {
+func newShrinking(
+	open groundOpener, on string, r *target.Trial, reproduced Rate, logf func(format string, args ...any),
+) *shrinking {
 	if !target.OfSeveral(on) {
 		return nil
 	}
 	return &shrinking{open: open, want: r, repeats: repeatsFor(reproduced), logf: logf, tried: map[string]bool{}}
 }
 
-// simplest returns the simplest topology on which a case shows the finding; nil: none is simpler than the one named. The
-// caller leaves it.
+// simplest returns the simplest topology on which a case shows the finding; nil: none is simpler than the one named.
+// The caller leaves it.
 func (s *shrinking) simplest(ctx context.Context, name string, c *corpus.Case) (best *ground) {
 	if s == nil {
 		return nil

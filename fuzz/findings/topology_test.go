@@ -52,7 +52,7 @@ var shrunk = []struct {
 
 const threeSessions = targettest.DirtyRead + "/* tx3 */ SELECT 1 FROM t;\n"
 
-// TestKeeperShrinksTopologies: a finding is reduced to the simplest topology on which it shows, and its file names that.
+// TestKeeperShrinksTopologies: a finding is reduced to the simplest topology that shows it, and its file names that.
 func TestKeeperShrinksTopologies(t *testing.T) {
 	for _, x := range shrunk {
 		t.Run(x.name, func(t *testing.T) {
@@ -109,7 +109,9 @@ func TestKeeperShrinksTopologies(t *testing.T) {
 			if rec.Reduction == nil {
 				t.Fatal("nothing is recorded of the reduction")
 			}
-			steps := slices.ContainsFunc(rec.Reduction.Path, func(s timeline.Reduced) bool { return s.Layer == topologyLayer && s.Operation == x.want })
+			steps := slices.ContainsFunc(rec.Reduction.Path, func(s timeline.Reduced) bool {
+				return s.Layer == topologyLayer && s.Operation == x.want
+			})
 			if found.Target != told || steps != (told != "") || found.Reproduced != reruns {
 				t.Errorf("%+v, with a step to it: %t; want target %q", *found, steps, told)
 			}
@@ -121,7 +123,9 @@ func TestKeeperShrinksTopologies(t *testing.T) {
 func TestSmallerTopologyIsSmaller(t *testing.T) {
 	c := targettest.Case(t, targettest.DirtyRead)
 	var last size
-	for i, name := range []string{"mysql:9.7", "mysql:9.7,replica=row", "mysql:9.7,replica=row,order=off", "mysql:9.7,group=3"} {
+	for i, name := range []string{
+		"mysql:9.7", "mysql:9.7,replica=row", "mysql:9.7,replica=row,order=off", "mysql:9.7,group=3",
+	} {
 		c.Set(KeyTarget, name)
 		s := sizeOf(c)
 		if i > 0 && !last.less(s) {

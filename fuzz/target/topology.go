@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// galeraUsual is how many nodes a Galera cluster has of which the target's name does not say how many, and fewestOfSeveral
-// how many servers every topology has.
+// galeraUsual is how many nodes a Galera cluster has of which the target's name does not say how many, fewestOfSeveral how
+// many servers each topology has at least.
 const galeraUsual, fewestOfSeveral = 3, 2
 
-// sizeOptions hold the number of a cluster's nodes, plainOptions can be left out of a name of several servers, which are
-// still several then.
+// sizeOptions hold the number of a cluster's nodes, plainOptions can be left out of a name of several servers, which
+// are still several then.
 var (
 	sizeOptions  = []string{"nodes", "group"}
 	plainOptions = []string{"workers", "order", "sync", "primary"}
@@ -24,13 +24,14 @@ var (
 
 // loggedAs are the options with which a server alone has the binary log of a primary with such a replica.
 var loggedAs = map[string][]string{
-	"row": {"binlog=row"}, "mixed": {"log_bin=ON", "binlog_format=MIXED"}, "statement": {"log_bin=ON", "binlog_format=STATEMENT"},
+	"row": {"binlog=row"}, "mixed": {"log_bin=ON", "binlog_format=MIXED"},
+	"statement": {"log_bin=ON", "binlog_format=STATEMENT"},
 }
 
-// SimplerTopologies returns names of targets that are simpler in one respect than a target of several servers which txnfuzz
-// starts, the simplest first: with fewer servers, or without an option that says how these work together. sessions is the
-// highest number of a session in a case that is to run there: where each is on a node of its own there are as many nodes.
-// alone says that one server alone is of use, too. It returns nil for a target that is one server.
+// SimplerTopologies returns names of targets that are simpler in one respect than a target of several servers which
+// txnfuzz starts, the simplest first: with fewer servers, or without an option that says how these work together.
+// sessions is the highest number of a session in a case that is to run there: where each is on a node of its own there
+// are as many nodes. alone says that one server alone is of use, too. It returns nil for a target that is one server.
 func SimplerTopologies(name string, sessions int, alone bool) (names []string) {
 	if !OfSeveral(name) {
 		return nil
