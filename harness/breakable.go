@@ -36,6 +36,14 @@ type Receiving interface {
 	Replayed(ctx context.Context) error
 }
 
+// Electing is a Breakable whose nodes elect another one that takes writes when that one fails.
+type Electing interface {
+	Breakable
+	// Primary asks the nodes which of them takes writes, and believes those that are in touch with a majority; ok is
+	// false if none of these knows one. It takes a second at most.
+	Primary(ctx context.Context) (node int, ok bool)
+}
+
 // NoNetworkError says that the nodes of a cluster cannot be cut off from each other on this machine.
 type NoNetworkError struct{ Err error }
 

@@ -124,7 +124,7 @@ func bareLoop(b *testing.B, server harness.Wired, name string, level corpus.Leve
 	b.Helper()
 	w := workloads[name]
 	r := &run{
-		backend: server, dial: mysqlDial(server), dialect: mysqlDialect, workload: w, begun: time.Now(),
+		backend: server, dial: mysqlDial(server, nil), dialect: mysqlDialect, workload: w, begun: time.Now(),
 		database: harness.DatabasePrefix + "bare",
 		settings: Settings{Clients: clients, Epoch: 200000}, life: context.Background(),
 	}

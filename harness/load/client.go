@@ -24,6 +24,8 @@ type client struct {
 
 	// node is where the client works; nil: there is one server.
 	node *node
+	// routed has it follow the node that takes writes; nil: it stays where it is.
+	routed *router
 
 	plan     plan
 	openings []*opening
@@ -67,8 +69,9 @@ func (c *client) epoch(ctx context.Context, e *epoch) error {
 	t := e.tapes[c.number]
 	c.chooser.epoch = e
 	for n := 0; !e.over.Load(); n++ {
+		c.follow(t)
 		if c.session.conn == nil {
-			if err := c.session.untilConnected(ctx, c.run.patience()); err != nil {
+			if err := c.connected(ctx, t); err != nil {
 				if ctx.Err() != nil {
 					return nil
 				}
@@ -77,8 +80,12 @@ func (c *client) epoch(ctx context.Context, e *epoch) error {
 			c.reconnected()
 			continue // the epoch may have ended meanwhile
 		}
+		unsure := c.unsure()
 		if err := c.transaction(t); err != nil {
 			return fmt.Errorf("client %d: %w", c.number, err)
+		}
+		if unsure || c.unsure() {
+			t.setAside()
 		}
 		if c.chooser.readsOnly {
 			c.keepPace(e, t)

@@ -52,6 +52,8 @@ type Fault struct {
 	Lifted int64 `json:"lifted,omitempty"`
 	// To is when the server answered again; of a node, when it was one of all again.
 	To int64 `json:"to"`
+	// Elected is the node that took writes meanwhile in place of this one; empty: none did.
+	Elected string `json:"elected,omitempty"`
 	// Told is how often the node had to be told to join the others again.
 	Told int `json:"told_to_join,omitempty"`
 	// Undone is what a power loss took from the server.

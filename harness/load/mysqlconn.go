@@ -25,7 +25,8 @@ type mysqlConn struct {
 	refused *harness.Refusals
 }
 
-func mysqlDial(b harness.Wired) dial {
+// mysqlDial connects to a backend, and hands each connection to opened, which may be nil.
+func mysqlDial(b harness.Wired, opened func(net.Conn)) dial {
 	refused := &harness.Refusals{}
 	return func(ctx context.Context, timeout time.Duration) (conn, error) {
 		cfg := b.Config()
@@ -38,6 +39,9 @@ func mysqlDial(b harness.Wired) dial {
 			c, err := b.Dial(ctx)
 			if err != nil {
 				return nil, err
+			}
+			if opened != nil {
+				opened(c)
 			}
 			// Clients wait in their reads most of the time, more of them than there are
 			// processors, which a connection that waits in the kernel would hold.

@@ -36,6 +36,8 @@ type cluster struct {
 	// writers is how many clients do not only read.
 	writers int64
 	promise across
+	// router has clients that write follow elections; nil: they stay on their nodes.
+	router *router
 	// equal is what is promised of nodes behind which nothing is left to apply.
 	equal string
 	survival
@@ -124,6 +126,7 @@ func (r *run) gather(ctx context.Context) error {
 			return fmt.Errorf("follow a primary: %w", err)
 		}
 	}
+	x.router = r.newRouter(t)
 	return r.reach()
 }
 
@@ -302,6 +305,9 @@ func (c *client) goTo(n *node, rest []string) {
 	c.session.away = c.run.control.away
 	c.session.setup = append([]string{d.level + n.level.String()}, rest...)
 	if n.Role != harness.Replica {
+		if c.routed = c.run.cluster.router; c.routed != nil {
+			c.session.dial = c.run.clientDial(c.number, c.routed.dials(slices.Index(c.routed.nodes, n)))
+		}
 		return
 	}
 	c.chooser.readsOnly, c.chooser.chained = true, false

@@ -74,7 +74,9 @@ func (r *run) strike(
 	}
 	f := Fault{Kind: kind, Node: r.cluster.nodes[node].Name, From: r.now()}
 	r.down.Add(1)
+	routed := r.cluster.router.watch(r.life, node)
 	err = r.breakNode(b, &f, node, lasts, stop)
+	f.Elected = routed()
 	r.down.Add(-1)
 	if err != nil || f.To == 0 {
 		f.To = r.now()

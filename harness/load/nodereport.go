@@ -16,6 +16,8 @@ type NodeReport struct {
 	Role         string `json:"role"`
 	Clients      int    `json:"clients"`
 	Transactions int    `json:"transactions"`
+	// Elected counts those of clients that write, which came while the node had been elected the primary.
+	Elected int `json:"transactions_as_primary,omitempty"`
 	// Behind counts those that did not show what had been acknowledged before they were sent; of workloads whose values are lists.
 	Behind int `json:"behind,omitempty"`
 	// Faults counts those of this node by their kind. Fastest and SlowestBack are in how many seconds it was one of all
@@ -60,11 +62,14 @@ func (j *judge) countNodes(events []event) {
 		if e.part || e.session == readerSession {
 			continue
 		}
-		at := slices.IndexFunc(j.nodes, func(n NodeReport) bool { return n.Name == e.t.node })
+		at := slices.IndexFunc(j.nodes, func(n NodeReport) bool { return n.Name == e.node })
 		if at < 0 {
 			continue // a backup
 		}
 		j.nodes[at].Transactions++
+		if j.nodes[at].Role == string(harness.Replica) && !e.t.replica {
+			j.nodes[at].Elected++
+		}
 		if behind(e) {
 			j.nodes[at].Behind++
 		}
@@ -102,7 +107,7 @@ func (j *judge) behind(events []event) func(event) bool {
 	for _, e := range events {
 		switch {
 		case e.status != kv.OK:
-		case e.session == readerSession && e.t.node == j.run.cluster.first():
+		case e.session == readerSession && e.node == j.run.cluster.first():
 			final = e.ops()
 		default:
 			for _, o := range e.ops() {
@@ -145,7 +150,10 @@ func (r *Report) writeNodes(b *strings.Builder) {
 			fmt.Fprintf(b, "%s, ", n.Role)
 		}
 		fmt.Fprintf(b, "%d clients, %d transactions", n.Clients, n.Transactions)
-		if n.Role == string(harness.Replica) {
+		switch {
+		case n.Elected > 0:
+			fmt.Fprintf(b, ", %d of them while it was the primary, all others reads", n.Elected)
+		case n.Role == string(harness.Replica):
 			b.WriteString(", all reads")
 		}
 		if n.Behind > 0 {

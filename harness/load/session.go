@@ -43,7 +43,7 @@ type dial func(ctx context.Context, timeout time.Duration) (conn, error)
 func dialOf(b harness.Backend) (dial, error) {
 	switch b := b.(type) {
 	case harness.Wired:
-		return mysqlDial(b), nil
+		return mysqlDial(b, nil), nil
 	case harness.Database:
 		return databaseDial(b), nil
 	case *Adapter:
@@ -79,9 +79,7 @@ func (s *session) untilConnected(ctx context.Context, patience time.Duration) er
 	end := time.Now().Add(patience)
 	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
 		err := s.connect(ctx)
-		code := errorCode(err)
-		passing := code == noCode || notYet[code] || s.away && outside(code)
-		if err == nil || !passing || ctx.Err() != nil || time.Now().After(end) {
+		if err == nil || !s.passing(err) || ctx.Err() != nil || time.Now().After(end) {
 			return err
 		}
 		select {
@@ -90,6 +88,12 @@ func (s *session) untilConnected(ctx context.Context, patience time.Duration) er
 		case <-time.After(wait):
 		}
 	}
+}
+
+// passing says that after an error of a new connection another one may be welcome.
+func (s *session) passing(err error) bool {
+	code := errorCode(err)
+	return code == noCode || notYet[code] || s.away && outside(code)
 }
 
 // exec runs a statement that returns no rows.

@@ -11,8 +11,7 @@ import (
 // tape is what one client recorded in one epoch. Nothing on it moves once it is
 // recorded; a tape is used again when its epoch was checked.
 type tape struct {
-	// node names the one whose answers are on the tape, replica says that it only reads; empty: there is one server.
-	// copied: they are those of servers on copies of the files of that.
+	// node names the one whose answers come now, replica says that it only reads; empty: there is one server. copied: they are those of servers on copies of the files of that.
 	node            string
 	replica, copied bool
 	txns            []recorded
@@ -56,6 +55,9 @@ type recorded struct {
 	planned     bool // it was rolled back because its client wanted to
 	part        bool // it is what another one has taken back
 	start       start
+	node        string // whose answers they are
+	// aside: its node may not have been the primary, and it only read.
+	aside bool
 }
 
 const valuesChunk = 1 << 16
@@ -83,14 +85,14 @@ func (t *tape) end(session, invoke, ret int64, status kv.Status) {
 	}
 	t.txns = append(t.txns, recorded{
 		session: session, invoke: invoke, ret: ret, from: t.begin, to: len(t.ops), status: status,
-		start: t.start,
+		start: t.start, node: t.node,
 	})
 	if len(t.undone) > 0 {
 		from := len(t.ops)
 		t.ops, t.how = append(t.ops, t.undone...), append(t.how, t.howUndone...)
 		t.txns = append(t.txns, recorded{
 			session: session + undoneSessions, invoke: invoke, ret: t.to, from: from, to: len(t.ops), status: kv.Fail,
-			planned: true, part: true,
+			planned: true, part: true, node: t.node,
 		})
 		last := len(t.txns) - 1
 		t.txns[last-1], t.txns[last] = t.txns[last], t.txns[last-1]
@@ -108,8 +110,11 @@ type event struct {
 func (e event) ops() []kv.RecordOp { return e.t.ops[e.from:e.to] }
 func (e event) how() []manner      { return e.t.how[e.from:e.to] }
 
+// behind says that it may have been on a node that was not the primary, if there is one.
+func (e event) behind() bool { return e.t.replica || e.aside }
+
 func (e event) record() kv.Record {
-	return kv.Record{Session: e.session, Status: e.status, Invoke: e.invoke, Return: e.ret, Node: e.t.node, Ops: e.ops()}
+	return kv.Record{Session: e.session, Status: e.status, Invoke: e.invoke, Return: e.ret, Node: e.node, Ops: e.ops()}
 }
 
 // inOrder returns the transactions of several tapes by the time they began.

@@ -63,7 +63,7 @@ func (j *judge) states(events []event) []kv.Record {
 	out := make([]kv.Record, 0, len(events))
 	for _, e := range events {
 		switch {
-		case !e.t.replica:
+		case !e.behind():
 			f.split(e, func(r kv.Record) {
 				if x.promise.order == logOrder {
 					r.Ops = changing(r)
@@ -233,13 +233,13 @@ func (x *cluster) promised() string {
 	return out
 }
 
-// onPrimary are the events of all nodes but replicas.
+// onPrimary are the events of all nodes but replicas, and but for reads that may have been on one.
 func (j *judge) onPrimary(events []event) []event {
 	x := j.run.cluster
 	if x == nil {
 		return events
 	}
-	return slices.DeleteFunc(slices.Clone(events), func(e event) bool { return e.t.replica })
+	return slices.DeleteFunc(slices.Clone(events), func(e event) bool { return e.behind() })
 }
 
 // takesWritesEverywhere says that there is no primary, of which alone a level would promise something.

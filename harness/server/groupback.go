@@ -55,6 +55,10 @@ func (g groupReplication) comeBack(ctx context.Context, s *side) error {
 	return nil
 }
 
+// runningTime is how many seconds the transactions of the elected primary get to end; without it there may always be one.
+// https://dev.mysql.com/doc/refman/9.7/en/group-replication-functions-for-new-primary.html
+const runningTime = 1
+
 // restore makes the first member the primary again if another one was elected meanwhile.
 func (g groupReplication) restore(ctx context.Context, first *side) error {
 	if g.multi {
@@ -65,7 +69,8 @@ func (g groupReplication) restore(ctx context.Context, first *side) error {
 	if err != nil || len(rows) == 0 || string(rows[0][1]) == "PRIMARY" {
 		return err
 	}
-	if _, err := first.query(ctx, fmt.Sprintf("SELECT group_replication_set_as_primary('%s')", rows[0][0])); err != nil {
+	if _, err := first.query(ctx, fmt.Sprintf("SELECT group_replication_set_as_primary('%s', %d)",
+		rows[0][0], runningTime)); err != nil {
 		return fmt.Errorf("make it the primary again: %w", err)
 	}
 	return nil
