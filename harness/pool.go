@@ -136,6 +136,7 @@ type Pool struct {
 	prefix   string // of the databases of this pool
 	shelf    *shelf
 	reaped   func()        // closes the connection of what empties the shelf
+	cutReap  func()        // breaks off what that does
 	owner    Session       // holds the lock of the prefix; nil: none is needed
 	turn     chan struct{} // a token for each case that may run
 	idle     chan *worker
@@ -257,7 +258,7 @@ func newPool(ctx context.Context, db Database, replicated Replicated, members *m
 		workers *= 2
 	}
 	var reap func([]string) error
-	reap, p.reaped = reaper(db)
+	reap, p.cutReap, p.reaped = reaper(db)
 	p.shelf = newShelf(p.prefix, (workers+p.opt.Workers)*p.opt.CacheSize, reap)
 	p.idle, p.alone = make(chan *worker, workers), make(chan *worker, p.opt.Workers)
 	for range p.opt.Workers {
@@ -433,6 +434,7 @@ func (p *Pool) end(drop bool) error {
 
 // leaveShelf forgets the databases that the pool made.
 func (p *Pool) leaveShelf() {
+	p.cutReap()
 	p.shelf.end()
 	p.reaped()
 }

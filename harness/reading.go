@@ -156,6 +156,7 @@ var namesEngine = regexp.MustCompile(`(?i)\bengine\b`)
 
 // begin lets the sessions on the replica read, once that has all that was committed so far.
 func (r *readers) begin(ctx context.Context, p *provisioned, initial []history.Table, w *worker) *reading {
+	run := ctx // what is read when the case ends is waited for: a connection that is cut would have to be made again
 	ctx, cancel := context.WithCancel(ctx)
 	g := &reading{
 		of: r, p: p, cancel: cancel, use: w.pool.speech.use, reads: w.pool.speech.reading(p.tables), stop: make(chan struct{}),
@@ -180,7 +181,7 @@ func (r *readers) begin(ctx context.Context, p *provisioned, initial []history.T
 		g.going.Go(func() {
 			defer func() { g.started <- struct{}{} }()
 			if <-there {
-				g.session(ctx, i)
+				g.session(run, i)
 			}
 		})
 	}
@@ -235,7 +236,7 @@ func (g *reading) read(ctx context.Context, i int) (content int, ok bool) {
 		return 0, false
 	}
 	from := history.Tick(g.clock.Load())
-	r, err := s.answer(g.of.begins[i] + ";" + g.reads + ";COMMIT")
+	r, err := s.answer(ctx, g.of.begins[i]+";"+g.reads+";COMMIT")
 	until := history.Tick(g.clock.Load())
 	if err != nil {
 		return 0, false
@@ -244,7 +245,7 @@ func (g *reading) read(ctx context.Context, i int) (content int, ok bool) {
 		g.mu.Lock()
 		g.out.Refused++
 		g.mu.Unlock()
-		_, err := s.answer("ROLLBACK")
+		_, err := s.answer(ctx, "ROLLBACK")
 		return -1, err == nil
 	}
 	sets := r.Earlier

@@ -25,10 +25,10 @@ func (r *remote) execute(ctx context.Context, use, db, sql string) (Reply, error
 		return Reply{}, err
 	}
 	if db == "" || r.session.db == db {
-		return r.answer(sql)
+		return r.answer(ctx, sql)
 	}
 	r.session.db = "" // if that fails
-	got, err := r.answer(use + db + ";" + sql)
+	got, err := r.answer(ctx, use+db+";"+sql)
 	if err == nil && got.Err == nil {
 		r.session.db = db
 	}
@@ -40,7 +40,7 @@ func (r *remote) uses(ctx context.Context, use, db string) error {
 	if err := r.connect(ctx); err != nil || r.session.db == db {
 		return err
 	}
-	got, err := r.answer(use + db)
+	got, err := r.answer(ctx, use+db)
 	if err == nil && got.Err != nil {
 		err = refusedBy(&got, use+db)
 	}
@@ -62,15 +62,15 @@ func (r *remote) connect(ctx context.Context) error {
 		return fmt.Errorf("connect: %w", err)
 	}
 	r.session = newConnection(s, 0)
-	return r.prepare()
+	return r.prepare(ctx)
 }
 
 // prepare says what a new connection says first.
-func (r *remote) prepare() error {
+func (r *remote) prepare(ctx context.Context) error {
 	if r.setup == "" {
 		return nil
 	}
-	got, err := r.answer(r.setup)
+	got, err := r.answer(ctx, r.setup)
 	if err == nil && got.Err != nil {
 		r.session.broken = true
 		err = refusedBy(&got, r.setup)
@@ -78,10 +78,18 @@ func (r *remote) prepare() error {
 	return err
 }
 
-func (r *remote) answer(sql string) (Reply, error) {
+// answer runs a text. The connection is cut when the context ends, or the server takes too long: one that is stopped
+// never answers.
+func (r *remote) answer(ctx context.Context, sql string) (Reply, error) {
+	if err := ctx.Err(); err != nil {
+		return Reply{}, err
+	}
 	late := time.AfterFunc(remotePatience, r.session.Cut)
-	defer late.Stop()
+	ended := context.AfterFunc(ctx, r.session.Cut)
 	got, err := r.session.Execute(sql)
+	if !late.Stop() || !ended() {
+		r.session.broken = true // be it that the answer was faster
+	}
 	if err != nil {
 		r.session.broken = true
 		return got, fmt.Errorf("%s: %w", sql, err)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
@@ -20,7 +19,7 @@ type Scratch struct {
 	s      *script
 	c      *corpus.Case
 	p      *provisioned
-	dog    *time.Timer
+	dog    *dog
 	now    []history.Table // what the tables hold
 	layout map[string]map[string]history.Written
 	// guards says that rows are laid out without a look at foreign keys, triggers and the like, since there may be some:

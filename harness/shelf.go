@@ -171,16 +171,18 @@ func (s *shelf) close(by func([]string) error) error {
 }
 
 // reaper returns what drops databases on a connection that is opened when it is
-// first needed, and what closes it.
-func reaper(db Database) (reap func([]string) error, end func()) {
+// first needed, what breaks that off for good, from another goroutine, and what closes the connection.
+func reaper(db Database) (reap func([]string) error, cut, end func()) {
 	var s Session
 	in := speechOf(db.Server().DBMS)
+	ctx, cut := context.WithCancel(context.Background())
 	reap = func(dbs []string) error {
 		if s == nil {
 			var err error
-			if s, err = db.Open(context.Background(), true); err != nil {
+			if s, err = db.Open(ctx, true); err != nil {
 				return fmt.Errorf("drop databases: %w", err)
 			}
+			context.AfterFunc(ctx, s.Cut)
 		}
 		late := time.AfterFunc(dropPatience, s.Cut) // who holds a metadata lock may never let go
 		r, err := s.Execute(in.dropping(dbs))
@@ -193,9 +195,10 @@ func reaper(db Database) (reap func([]string) error, end func()) {
 		}
 		return nil
 	}
-	return reap, func() {
+	return reap, cut, func() {
 		if s != nil {
 			_ = s.Close()
 		}
+		cut()
 	}
 }

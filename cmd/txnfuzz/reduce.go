@@ -51,6 +51,7 @@ together, or one server alone. The header of the result names it.`,
 			if err != nil {
 				return err
 			}
+			t.GivesUpWith(cmd.Context())
 			result, err := reduceOn(cmd.Context(), t, c, how, learn)
 			if e := t.Close(); e != nil {
 				err = errors.Join(err, fmt.Errorf("close target %s: %w", t.Name, e))

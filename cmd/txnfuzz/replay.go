@@ -245,6 +245,7 @@ func replayOn(ctx context.Context, name string, other *target.Target, by judging
 	if err != nil {
 		return nil, err
 	}
+	t.GivesUpWith(ctx)
 	if len(levels) == 0 {
 		levels = t.Levels()
 	}

@@ -192,6 +192,7 @@ func RunHere(ctx context.Context, s Settings) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.GivesUpWith(ctx)
 	defer collectLess(t.Name)()
 	if s.Constraints == SomeConstraints && t.Server().DBMS == history.TiDB {
 		s.Constraints = None // to make their tables takes it longest, and it has no triggers
@@ -362,5 +363,11 @@ func benchOf(s Settings) *target.Bench {
 	if s.Target == target.Default {
 		o.InFlight = reducingDir(s.Out, s.Target)
 	}
-	return &target.Bench{Open: func(ctx context.Context) (*target.Target, error) { return target.Open(ctx, s.Target, o) }}
+	return &target.Bench{Open: func(ctx context.Context) (*target.Target, error) {
+		t, err := target.Open(ctx, s.Target, o)
+		if err == nil {
+			t.GivesUpWith(ctx)
+		}
+		return t, err
+	}}
 }

@@ -174,6 +174,9 @@ const rebuildFor = 4 * time.Minute
 func (t *Target) rebuild(ctx context.Context, b harness.Replicated) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rebuildFor)
 	defer cancel()
+	if t.user != nil {
+		defer context.AfterFunc(t.user, cancel)()
+	}
 	left := t.pool.Leave()
 	t.remember(t.pool.Stats())
 	if err := b.Rebuild(ctx); err != nil {

@@ -36,6 +36,7 @@ type Target struct {
 	revived  int
 	before   harness.Stats // of the pools that revivals replaced
 	doubt    doubt
+	user     context.Context // see GivesUpWith
 	solver   judging.Solver
 	plain    plainCounts
 	replicas Replicas
@@ -115,6 +116,10 @@ func Open(ctx context.Context, name string, o Options) (*Target, error) {
 	}
 	return t, nil
 }
+
+// GivesUpWith says with which context the work of all who use the target ends. What goes on behind the end of one run,
+// since others are to use the target then, ends with that. It is called before the first run.
+func (t *Target) GivesUpWith(ctx context.Context) { t.user = ctx }
 
 // Through returns a target on a backend, by a pool of it. Both stay the caller's to close.
 func Through(name string, b harness.Backend, p *harness.Pool) *Target {

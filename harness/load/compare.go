@@ -61,7 +61,7 @@ func (n *node) late() string {
 // outside says that a node which answers so takes part in its cluster no more, or not yet.
 func outside(c code) bool {
 	n, err := strconv.ParseUint(string(c), 10, 16)
-	return err == nil && harness.OutsideCluster(uint16(n))
+	return c == blocked || err == nil && harness.OutsideCluster(uint16(n))
 }
 
 // left adds to an error of a node that it has left its cluster, and what its log says.

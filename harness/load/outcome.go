@@ -58,6 +58,7 @@ var aborts = map[code]abort{
 	"1047":    {"node is not ready", false, false},
 	"1290":    {"node is read-only", false, false},
 	"1836":    {"node is read-only", false, false},
+	blocked:   {"blocked while the primary is changed", false, false},
 	"1317":    {"interrupted", false, true},
 	"3024":    {"statement timeout", false, true},
 	// TiDB
@@ -81,6 +82,10 @@ var aborts = map[code]abort{
 // of a group has taken the locks of a transaction for a certified one. Behind any other number 1180 leaves open what
 // became of the transaction.
 const lockedOut code = "1180-149"
+
+// blocked is the answer to each statement that comes while group_replication_set_as_primary() runs: "All queries have been
+// blocked", COMMIT too.
+const blocked code = "4094"
 
 // corrupt are the errors with which a server says that it cannot read what it stored
 // itself, or that an index and its table contradict each other. No competition of clients

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,6 +23,7 @@ type Network struct {
 	cmd     *exec.Cmd
 	leash   io.WriteCloser // its end is that of the holder
 	told    *bufio.Reader
+	answers interface{ SetReadDeadline(time.Time) error } // where told reads
 	nsenter string
 	// spaces are the descriptors, in the holder, of the places' namespaces.
 	spaces []int
@@ -66,6 +68,7 @@ func (n *Network) hold(places int) error {
 		return fmt.Errorf("start a process in a user namespace of its own: %w", err)
 	}
 	n.cmd, n.leash, n.told = cmd, in, bufio.NewReader(out)
+	n.answers, _ = out.(*os.File)
 	answer, err := n.answer()
 	if err != nil {
 		return err
@@ -85,7 +88,13 @@ func (n *Network) hold(places int) error {
 
 // answer reads a line of the holder: ok and what it tells, or what failed.
 func (n *Network) answer() (string, error) {
+	if err := n.answers.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		return "", fmt.Errorf("wait for the holder of the namespaces: %w", err)
+	}
 	line, err := n.told.ReadString('\n')
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return "", fmt.Errorf("the holder of the namespaces does not answer within %s", patience)
+	}
 	if err != nil {
 		return "", fmt.Errorf("the holder of the namespaces has ended: %w", err)
 	}
@@ -124,6 +133,9 @@ func (n *Network) ask(what string, place int) error {
 	return nil
 }
 
+// patience is more than the holder needs for anything on a busy machine.
+const patience = 10 * time.Second
+
 // Close ends the network. The namespace of a place lives as long as processes are in it.
 func (n *Network) Close() error {
 	n.mu.Lock()
@@ -132,6 +144,9 @@ func (n *Network) Close() error {
 		return nil
 	}
 	err := n.leash.Close()
+	holder := n.cmd.Process
+	stuck := time.AfterFunc(patience, func() { _ = holder.Kill() })
+	defer stuck.Stop()
 	if e := n.cmd.Wait(); e != nil && len(n.spaces) > 0 { // else New tells what failed
 		err = errors.Join(err, fmt.Errorf("end a network: %w", e))
 	}
