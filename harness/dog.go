@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// dog closes the sockets of a worker when a case takes too long, and soon after the end of the context: a server that is
-// stopped answers nobody, whatever it is asked.
+// dog closes the sockets of a worker when a case takes too long, and soon after the end of the context: a server that
+// is stopped answers nobody, whatever it is asked.
 type dog struct {
 	mu     sync.Mutex
 	timer  *time.Timer

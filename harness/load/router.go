@@ -13,8 +13,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 )
 
-// router sends the clients that write to the node that takes writes, as MySQL Router does: it asks the members of a group
-// which one that is, and closes the connections to one that is it no more.
+// router sends the clients that write to the node that takes writes, as MySQL Router does: it asks the members of a
+// group which one that is, and closes the connections to one that is it no more.
 type router struct {
 	members harness.Electing
 	nodes   []*node
@@ -25,8 +25,8 @@ type router struct {
 	unsure atomic.Bool
 }
 
-// elects says that a group promises of an elected primary what it promises of one that stays: a transaction on it sees all
-// that the one before had committed. That is not so with EVENTUAL: "new transactions see the old values".
+// elects says that a group promises of an elected primary what it promises of one that stays: a transaction on it sees
+// all that the one before had committed. That is not so with EVENTUAL.
 // https://dev.mysql.com/doc/refman/9.7/en/group-replication-configuring-consistency-guarantees.html
 func elects(t harness.Topology) bool {
 	return t.Kind == harness.GroupSingle && !strings.EqualFold(t.Settings["group_replication_consistency"], "EVENTUAL")
@@ -74,8 +74,8 @@ const (
 	oneTry = 100 * time.Millisecond
 )
 
-// watch follows elections while a node is broken, until what it returns is called. That returns the name of the node that
-// took writes in place of the first one; empty: none did.
+// watch follows elections while a node is broken, until what it returns is called. That returns the name of the node
+// that took writes in place of the first one; empty: none did.
 func (x *router) watch(ctx context.Context, broken int) (end func() string) {
 	if x == nil || broken != int(x.at.Load()) {
 		return func() string { return "" }

@@ -12,7 +12,7 @@ import (
 
 var _ harness.Electing = (*members)(nil)
 
-// whoWrites asks a member which port the member has that takes writes, if it is in touch with more than half of so many.
+// whoWrites asks a member for the port of the one that takes writes, if it is in touch with more than half of so many.
 const whoWrites = "SELECT member_port FROM performance_schema.replication_group_members " +
 	"WHERE member_role = 'PRIMARY' AND member_state = 'ONLINE' AND 2 * (SELECT COUNT(*) " +
 	"FROM performance_schema.replication_group_members WHERE member_state = 'ONLINE') > %d"

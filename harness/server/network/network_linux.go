@@ -25,6 +25,8 @@ type Network struct {
 	told    *bufio.Reader
 	answers interface{ SetReadDeadline(time.Time) error } // where told reads
 	nsenter string
+	// patience is how long the holder may take to answer.
+	patience time.Duration
 	// spaces are the descriptors, in the holder, of the places' namespaces.
 	spaces []int
 }
@@ -36,7 +38,7 @@ func New(places int) (*Network, error) {
 	if err != nil {
 		return nil, &UnavailableError{fmt.Errorf("the program nsenter (package util-linux) is needed: %w", err)}
 	}
-	n := &Network{nsenter: nsenter}
+	n := &Network{nsenter: nsenter, patience: patience}
 	if err := n.hold(places); err != nil {
 		return nil, &UnavailableError{errors.Join(err, n.Close())}
 	}
@@ -88,12 +90,12 @@ func (n *Network) hold(places int) error {
 
 // answer reads a line of the holder: ok and what it tells, or what failed.
 func (n *Network) answer() (string, error) {
-	if err := n.answers.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := n.answers.SetReadDeadline(time.Now().Add(n.patience)); err != nil {
 		return "", fmt.Errorf("wait for the holder of the namespaces: %w", err)
 	}
 	line, err := n.told.ReadString('\n')
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return "", fmt.Errorf("the holder of the namespaces does not answer within %s", patience)
+		return "", fmt.Errorf("the holder of the namespaces does not answer within %s", n.patience)
 	}
 	if err != nil {
 		return "", fmt.Errorf("the holder of the namespaces has ended: %w", err)
@@ -145,7 +147,7 @@ func (n *Network) Close() error {
 	}
 	err := n.leash.Close()
 	holder := n.cmd.Process
-	stuck := time.AfterFunc(patience, func() { _ = holder.Kill() })
+	stuck := time.AfterFunc(n.patience, func() { _ = holder.Kill() })
 	defer stuck.Stop()
 	if e := n.cmd.Wait(); e != nil && len(n.spaces) > 0 { // else New tells what failed
 		err = errors.Join(err, fmt.Errorf("end a network: %w", e))

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -127,5 +128,20 @@ func TestHolderEnds(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatal("the holder lives on")
 		}
+	}
+}
+
+// TestStoppedHolder: a holder that does not answer keeps nobody waiting.
+func TestStoppedHolder(t *testing.T) {
+	n := needsNetwork(t, 2)
+	n.patience = 100 * time.Millisecond
+	if err := n.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Cut(0); err == nil || !strings.Contains(err.Error(), "does not answer") {
+		t.Errorf("a holder that is stopped: %v", err)
+	}
+	if err := n.Close(); err == nil {
+		t.Error("nobody is told that the holder had to be killed")
 	}
 }
