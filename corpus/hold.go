@@ -6,7 +6,8 @@ import (
 	"strconv"
 )
 
-// Hold is the place inside of a server's program at which a statement is held.
+// Hold is the place inside of a server at which a statement is held: an instruction of the server's program, or, if
+// Request is not empty, a request to the server's store.
 type Hold struct {
 	// Function is the symbol of a function, or fn_ and its link-time address where it has none;
 	// Offset is that of the instruction in it, in bytes.
@@ -14,24 +15,54 @@ type Hold struct {
 	Offset   uint64
 	// Build is the build id of the program, in hexadecimal digits: elsewhere the place is another one.
 	Build string
-	// Hit counts the executions of the instruction from the statement's start, beginning with 1.
+	// Request is the kind of a request to the store: PessimisticLock. The statement is held before the request reaches the
+	// store or, if Answered, when the store has answered it. Then Function, Offset and Build are zero.
+	Request  string
+	Answered bool
+	// Hit counts the executions of the instruction, or the requests of that kind, from the statement's start, beginning
+	// with 1.
 	Hit int
 }
 
 // Where names the place as the header does.
-func (h *Hold) Where() string { return fmt.Sprintf("%s+%#x", h.Function, h.Offset) }
+func (h *Hold) Where() string {
+	switch {
+	case h.Answered:
+		return "store " + h.Request + behindAnswer
+	case h.Request != "":
+		return "store " + h.Request
+	}
+	return fmt.Sprintf("%s+%#x", h.Function, h.Offset)
+}
+
+// String says in words where the statement is held.
+func (h *Hold) String() string {
+	switch {
+	case h.Answered:
+		return fmt.Sprintf("when the store has answered its %d. %s request", h.Hit, h.Request)
+	case h.Request != "":
+		return fmt.Sprintf("before its %d. %s request reaches the store", h.Hit, h.Request)
+	}
+	return fmt.Sprintf("at %s (execution %d of that instruction)", h.Where(), h.Hit)
+}
+
+// behindAnswer marks a request that is held behind its answer.
+const behindAnswer = "+answer"
 
 // holdKey is the header line that says which statement is held, where, and until when:
 //
 //	hold: tx1 3 at FUNCTION+0x1ec of BUILD-ID hit 1 until tx3 2
+//	hold: tx1 3 at store PessimisticLock hit 1 until tx3 2
+//	hold: tx1 3 at store PessimisticLock+answer hit 1 until tx3 2
 //
 // Statements are counted by session, so that the line reads the same whatever is between them.
 const holdKey = "hold"
 
-var holdPattern = regexp.MustCompile(
-	`^tx([0-9]+) ([0-9]+) at (\S+)\+0x([0-9a-f]+) of ([0-9a-f]+) hit ([0-9]+)(?: until tx([0-9]+) ([0-9]+))?$`)
+var holdPattern = regexp.MustCompile(`^tx(?<tx>[0-9]+) (?<n>[0-9]+) at ` +
+	`(?:(?<function>\S+)\+0x(?<offset>[0-9a-f]+) of (?<build>[0-9a-f]+)|store (?<request>[A-Z][A-Za-z]*)(?<answered>\+answer)?)` +
+	` hit (?<hit>[0-9]+)(?: until tx(?<untilTx>[0-9]+) (?<untilN>[0-9]+))?$`)
 
-const wantHold = "want tx1 3 at FUNCTION+0x1ec of BUILD-ID hit 1 until tx3 2"
+const wantHold = "want tx1 3 at FUNCTION+0x1ec of BUILD-ID hit 1 until tx3 2, or tx1 3 at store PessimisticLock hit 1 until tx3 2"
 
 // Held is the step that is held inside, -1 if none is, and the one behind whose answer it is let go,
 // -1 if that is when nobody else has anything left to send.
@@ -54,36 +85,45 @@ func (c *Case) applyHold(value string) error {
 	if m == nil {
 		return fmt.Errorf("header hold: %q: %s", value, wantHold)
 	}
-	numbers := make([]int, 9)
-	for _, i := range []int{1, 2, 6, 7, 8} {
-		if m[i] == "" {
+	text := func(group string) string { return m[holdPattern.SubexpIndex(group)] }
+	numbers := map[string]int{}
+	for _, group := range []string{"tx", "n", "hit", "untilTx", "untilN"} {
+		if text(group) == "" {
 			continue
 		}
-		n, err := strconv.Atoi(m[i])
+		n, err := strconv.Atoi(text(group))
 		if err != nil || n < 1 {
-			return fmt.Errorf("header hold: %q is no number of a session, a statement or a hit", m[i])
+			return fmt.Errorf("header hold: %q is no number of a session, a statement or a hit", text(group))
 		}
-		numbers[i] = n
+		numbers[group] = n
 	}
-	offset, err := strconv.ParseUint(m[4], 16, 64)
-	if err != nil {
-		return fmt.Errorf("header hold: offset 0x%s: %w", m[4], err)
+	at := &Hold{
+		Function: text("function"), Build: text("build"),
+		Request: text("request"), Answered: text("answered") != "", Hit: numbers["hit"],
 	}
-	held := c.nth(numbers[1], numbers[2])
+	if at.Request == "" {
+		offset, err := strconv.ParseUint(text("offset"), 16, 64)
+		if err != nil {
+			return fmt.Errorf("header hold: offset 0x%s: %w", text("offset"), err)
+		}
+		at.Offset = offset
+	}
+	held := c.nth(numbers["tx"], numbers["n"])
 	if held < 0 {
-		return fmt.Errorf("header hold: tx%s sends no %s. statement", m[1], m[2])
+		return fmt.Errorf("header hold: tx%s sends no %s. statement", text("tx"), text("n"))
 	}
-	if m[7] != "" {
-		until := c.nth(numbers[7], numbers[8])
+	if text("untilTx") != "" {
+		until := c.nth(numbers["untilTx"], numbers["untilN"])
 		switch {
 		case until < 0:
-			return fmt.Errorf("header hold: tx%s sends no %s. statement", m[7], m[8])
-		case until <= held || numbers[7] == numbers[1]:
-			return fmt.Errorf("header hold: the %s. statement of tx%s does not come behind the held one, from another session", m[8], m[7])
+			return fmt.Errorf("header hold: tx%s sends no %s. statement", text("untilTx"), text("untilN"))
+		case until <= held || numbers["untilTx"] == numbers["tx"]:
+			return fmt.Errorf("header hold: the %s. statement of tx%s does not come behind the held one, from another session",
+				text("untilN"), text("untilTx"))
 		}
 		c.Steps[until].Frees = true
 	}
-	c.Steps[held].Hold = &Hold{Function: m[3], Offset: offset, Build: m[5], Hit: numbers[6]}
+	c.Steps[held].Hold = at
 	return nil
 }
 
@@ -94,7 +134,11 @@ func (c *Case) holdField() (Field, bool) {
 		return Field{}, false
 	}
 	h := c.Steps[held].Hold
-	v := fmt.Sprintf("%s at %s of %s hit %d", c.place(held), h.Where(), h.Build, h.Hit)
+	v := c.place(held) + " at " + h.Where()
+	if h.Build != "" {
+		v += " of " + h.Build
+	}
+	v += fmt.Sprintf(" hit %d", h.Hit)
 	if until >= 0 {
 		v += " until " + c.place(until)
 	}

@@ -23,8 +23,7 @@ func tellHeld(c *corpus.Case, h *history.History, v *Verdict) Account {
 	}
 	if held, until := c.Held(); held >= 0 {
 		at := c.Steps[held].Hold
-		says := fmt.Sprintf("tx%d is held in step %d, inside of the server, at %s (execution %d of that instruction)",
-			c.Steps[held].Session, held+1, at.Where(), at.Hit)
+		says := fmt.Sprintf("tx%d is held in step %d, inside of the server, %s", c.Steps[held].Session, held+1, at)
 		if until >= 0 {
 			says += fmt.Sprintf(", and goes on behind step %d", until+1)
 		}

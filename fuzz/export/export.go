@@ -101,8 +101,12 @@ func Write(t *timeline.Timeline, name string, as As) (Files, error) {
 	}
 	s := newScript(t)
 	s.demo = as == Demo
-	if step, _ := s.held(); step > 0 && slices.Contains(onlySend, name) {
-		return Files{}, fmt.Errorf("export %s as %s: %w", t.File, name, errHeld)
+	if step, at := s.held(); step > 0 && slices.Contains(onlySend, name) {
+		why := errHeld
+		if at.Request != "" {
+			why = errHeldRequest
+		}
+		return Files{}, fmt.Errorf("export %s as %s: %w", t.File, name, why)
 	}
 	if t.Run.History.Cluster != nil && slices.Contains(onlySend, name) {
 		return Files{}, fmt.Errorf("export %s as %s: %w", t.File, name, errMembers)

@@ -24,9 +24,11 @@ func (s *script) held() (step int, at *corpus.Hold) {
 // onlySend are the forms that do nothing but send statements.
 var onlySend = []string{"mtr", "isolationtester", "go"}
 
-// errHeld, errMembers and errReplica are why they cannot express a case.
-var errHeld = errors.New("one statement is held inside of the server, at an instruction of its program: want --format gdb")
+// errHeld, errHeldRequest, errMembers and errReplica are why they cannot express a case.
 var (
+	errHeld        = errors.New("one statement is held inside of the server, at an instruction of its program: want --format gdb")
+	errHeldRequest = errors.New("a request of one statement to the store of TiDB is held, which is done in the built-in TiDB " +
+		"only: want --format two-terminals or markdown")
 	errMembers = errors.New("its sessions are on different nodes of a cluster: want --format two-terminals, markdown, jira " +
 		"or bugs.mysql")
 	errReplica = errors.New("what is wrong is on a replica, which such a test does not look at: want --format two-terminals, " +
@@ -49,8 +51,11 @@ var threadOf = map[history.DBMS]string{
 
 // inGDB writes a script for gdb that holds the statement, and above it the lines that go into the terminals.
 func inGDB(s *script) (Files, error) {
-	if step, _ := s.held(); step == 0 {
+	switch step, at := s.held(); {
+	case step == 0:
 		return Files{}, errors.New("no statement of the case was held inside of the server: want --format two-terminals")
+	case at.Request != "":
+		return Files{}, errHeldRequest
 	}
 	steps, err := terminals(s)
 	if err != nil {
@@ -65,10 +70,10 @@ func inGDB(s *script) (Files, error) {
 }
 
 // gdbScript holds the statement of a case that has one, and says at its top how it is used; "" for another
-// case.
+// case, and for one of which a request to the store is held.
 func (s *script) gdbScript() string {
 	step, at := s.held()
-	if step == 0 {
+	if step == 0 || at.Request != "" {
 		return ""
 	}
 	session, dbms := s.Case.Steps[step-1].Session, s.History.Server.DBMS

@@ -21,7 +21,7 @@ func (t *Target) CanHold(ctx context.Context, functions []string) ([]*corpus.Hol
 	b, ok := t.backend.(harness.Holdable)
 	if !ok {
 		return nil, &harness.UnheldError{Reason: fmt.Sprintf(
-			"%s is no MySQL, MariaDB or PostgreSQL that txnfuzz starts itself, on Linux on amd64", t.Name)}
+			"%s is neither a MySQL, MariaDB or PostgreSQL that txnfuzz starts itself, on Linux on amd64, nor embedded", t.Name)}
 	}
 	h, err := b.Holder(ctx)
 	if err != nil {

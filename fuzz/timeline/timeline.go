@@ -41,7 +41,7 @@ type Moment struct {
 	// Silent says that the server could not be asked whether it waits: it had
 	// not answered for long.
 	Silent bool
-	// Held is the place at which the statement is held inside of the server; empty where it is not.
+	// Held says where the statement is held inside of the server; empty where it is not.
 	Held string
 	// Parked says that the line came late because its session was waiting.
 	Parked bool
@@ -91,7 +91,9 @@ func (t *Timeline) moment(i int, resumed bool) Moment {
 	}
 	for _, w := range st.Waits {
 		if at := t.Case.Steps[st.Line].Hold; w.Kind == history.Held && at != nil {
-			m.Held = at.Where()
+			if m.Held = at.String(); at.Request == "" {
+				m.Held = "at " + at.Where()
+			}
 		}
 		m.Silent = m.Silent || w.Kind == history.Silence
 		for _, h := range w.Holders {
@@ -131,7 +133,7 @@ func (t *Timeline) Wrong() (step int, expected, actual string) {
 // WaitText says what a waiting statement waits for.
 func (m *Moment) WaitText() string {
 	if m.Held != "" {
-		return "is held inside, at " + m.Held
+		return "is held inside, " + m.Held
 	}
 	if m.Silent {
 		return "silent: waits, or is slow"

@@ -19,7 +19,8 @@ import (
 // Holder implements harness.Holdable for servers that have a thread for each connection.
 func (b *private) Holder(ctx context.Context) (harness.Holder, error) {
 	if b.server.DBMS == history.TiDB {
-		return nil, &harness.UnheldError{Reason: "the sessions of TiDB are no threads of the system"}
+		return nil, &harness.UnheldError{Reason: "the sessions of TiDB are no threads of the system; requests to the " +
+			"store are held in the built-in TiDB, --target embedded"}
 	}
 	b.mu.Lock()
 	p := b.current
@@ -111,6 +112,10 @@ func (h *holder) thread(ctx context.Context, conn uint64) (int, error) {
 
 // Arm implements harness.Holder.
 func (h *holder) Arm(ctx context.Context, conn uint64, at *corpus.Hold) (harness.Holding, error) {
+	if at.Request != "" {
+		return nil, &harness.UnheldError{Reason: fmt.Sprintf("%s sends no requests to a store: the place, %s, is one of TiDB (--target embedded)",
+			h.image.Path, at.Where())}
+	}
 	if at.Build != h.image.Build {
 		return nil, &harness.UnheldError{Reason: fmt.Sprintf(
 			"the place is one of build %s, and %s is build %s (txnfuzz run --races FILE looks for one like it here)",
