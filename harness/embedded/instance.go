@@ -24,6 +24,7 @@ import (
 	"github.com/pingcap/tidb/pkg/session"
 	"github.com/pingcap/tidb/pkg/sessionctx/variable"
 	"github.com/pingcap/tidb/pkg/store/mockstore"
+	"github.com/tikv/client-go/v2/oracle"
 	"github.com/tikv/client-go/v2/tikv"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -202,18 +203,27 @@ func openStore(dir string, spy *lockSpy) (kv.Storage, error) {
 			_ = os.Unsetenv(env)
 		}
 	}()
-	return mockstore.NewMockStore(
+	store, err := mockstore.NewMockStore(
 		mockstore.WithStoreType(mockstore.EmbedUnistore),
 		mockstore.WithClientHijacker(func(c tikv.Client) tikv.Client {
 			spy.Client = c
 			return spy
 		}))
+	if err != nil {
+		return nil, err
+	}
+	told, ok := store.(interface{ SetOracle(oracle.Oracle) })
+	if !ok {
+		return nil, fmt.Errorf("%T does not let its oracle be replaced", store)
+	}
+	told.SetOracle(clock{store.GetOracle(), spy.requests})
+	return store, nil
 }
 
 // captureLog keeps warnings and errors of TiDB off the terminal.
 func (in *instance) captureLog() {
 	level := zap.NewAtomicLevelAt(zap.WarnLevel)
-	core := zapcore.NewCore(zapcore.NewConsoleEncoder(zap.NewProductionEncoderConfig()), in.log, level)
+	core := &connCore{Core: zapcore.NewCore(zapcore.NewConsoleEncoder(zap.NewProductionEncoderConfig()), in.log, level)}
 	logger := zap.New(core, zap.WithFatalHook(lastWords{}))
 	log.ReplaceGlobals(logger, &log.ZapProperties{Core: core, Syncer: in.log, Level: level})
 }

@@ -31,9 +31,10 @@ type lockRequest struct {
 // store's lock table.
 type lockSpy struct {
 	tikv.Client
-	mu      sync.Mutex
-	pending map[*lockRequest]struct{}
-	wakes   map[chan struct{}]struct{}
+	requests *requests
+	mu       sync.Mutex
+	pending  map[*lockRequest]struct{}
+	wakes    map[chan struct{}]struct{}
 	// latest is the last lock request of the last transaction of each connection that asked
 	// for a lock; owners names the connections by the start timestamps of these
 	// transactions, without those that have committed.
@@ -43,7 +44,8 @@ type lockSpy struct {
 
 func newLockSpy() *lockSpy {
 	return &lockSpy{
-		pending: map[*lockRequest]struct{}{}, wakes: map[chan struct{}]struct{}{},
+		requests: newRequests(),
+		pending:  map[*lockRequest]struct{}{}, wakes: map[chan struct{}]struct{}{},
 		latest: map[uint64]*lockRequest{}, owners: map[uint64]uint64{},
 	}
 }
@@ -51,8 +53,16 @@ func newLockSpy() *lockSpy {
 // lockNoWait in a request says that it wants an error instead of a wait.
 const lockNoWait = -1
 
-// SendRequest passes a request on and keeps it while it may wait.
+// SendRequest passes a request on, and holds it where that is wanted.
 func (s *lockSpy) SendRequest(ctx context.Context, addr string, req *tikvrpc.Request, timeout time.Duration) (*tikvrpc.Response, error) {
+	q := s.requests.begins(ctx, req.Type.String())
+	resp, err := s.send(ctx, addr, req, timeout)
+	s.requests.ends(ctx, q, resp)
+	return resp, err
+}
+
+// send passes a request on and keeps it while it may wait.
+func (s *lockSpy) send(ctx context.Context, addr string, req *tikvrpc.Request, timeout time.Duration) (*tikvrpc.Response, error) {
 	if req.Type != tikvrpc.CmdPessimisticLock {
 		resp, err := s.Client.SendRequest(ctx, addr, req, timeout)
 		if ts := committed(req, resp); err == nil && ts != 0 {
@@ -95,6 +105,22 @@ func (s *lockSpy) SendRequest(ctx context.Context, addr string, req *tikvrpc.Req
 	return s.Client.SendRequest(ctx, addr, req, timeout)
 }
 
+// waits says that a lock request of a connection is under way for a key that another transaction has locked.
+func (s *lockSpy) waits(ctx context.Context, conn uint64) bool {
+	for _, l := range s.of([]uint64{conn}) {
+		locks, err := s.locks(ctx, l)
+		if err != nil {
+			return false
+		}
+		for _, k := range l.keys {
+			if holder, locked := locks[string(k)]; locked && holder != l.startTS {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // owns notes that the transaction of a request belongs to a connection, whose former one is over.
 func (s *lockSpy) owns(l *lockRequest) {
 	s.mu.Lock()
@@ -132,6 +158,7 @@ func (s *lockSpy) holds(ctx context.Context, conn uint64) (bool, error) {
 
 // forget drops what is known of a connection that is closed.
 func (s *lockSpy) forget(conn uint64) {
+	s.requests.forget(conn)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l := s.latest[conn]; l != nil {
