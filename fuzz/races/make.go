@@ -182,8 +182,11 @@ func makeCase(on history.DBMS, seed uint64, n int, levels []corpus.Level) (*race
 	m.hot = 1 + m.IntN(rows)
 	level := levels[m.IntN(len(levels))]
 	m.scene = onMySQL{}
-	if on == history.PostgreSQL {
+	switch on {
+	case history.PostgreSQL:
 		m.scene = onPostgres(m, level)
+	case history.TiDB:
+		m.scene = onTiDB(m)
 	}
 	scripts := []script{m.scene.held(m)}
 	for range 1 + min(1, m.IntN(6)) {

@@ -15,7 +15,7 @@ func onPostgres(m *maker, level corpus.Level) scene {
 	}
 	newest := level <= corpus.ReadCommitted
 	if m.IntN(map[bool]int{true: 3, false: 12}[newest]) == 0 {
-		return references{"p", m.pick("", "", " ON DELETE CASCADE", " ON DELETE SET NULL", " ON UPDATE CASCADE")}
+		return references{postgresScene("p"), m.pick("", "", " ON DELETE CASCADE", " ON DELETE SET NULL", " ON UPDATE CASCADE")}
 	}
 	return rowsOfOne{postgresScene: "t", wide: m.IntN(3) == 0, bare: m.IntN(5) == 0, upserts: newest}
 }
@@ -159,16 +159,23 @@ func (s rowsOfOne) read(m *maker) string {
 		fmt.Sprintf("SELECT v FROM t WHERE k = %d", m.key()), fmt.Sprintf("SELECT v FROM t WHERE k = %d", m.key()))
 }
 
-// references is a table p to whose rows those of c refer.
+// references is a table p to whose rows those of c refer, by a key that does something if such a row is changed.
 type references struct {
-	postgresScene
-	onDelete string
+	sessions
+	does string
+}
+
+// sessions makes what is sent in a scene whose statements lock rows of p.
+type sessions interface {
+	lockingRead(*maker) string
+	held(*maker) script
+	other(*maker) script
 }
 
 func (s references) setup(*maker) []string {
 	return []string{
 		"CREATE TABLE p (k INT PRIMARY KEY, v INT)",
-		"CREATE TABLE c (k INT PRIMARY KEY, p INT, v INT, KEY (p), FOREIGN KEY (p) REFERENCES p (k)" + s.onDelete + ")",
+		"CREATE TABLE c (k INT PRIMARY KEY, p INT, v INT, KEY (p), FOREIGN KEY (p) REFERENCES p (k)" + s.does + ")",
 		"INSERT INTO p VALUES (1, 1), (2, 2), (3, 3), (4, 4)",
 		"INSERT INTO c VALUES (1, 1, 1), (2, 1, 2), (3, 2, 3)",
 	}

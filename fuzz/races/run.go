@@ -17,6 +17,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // Settings says what a search does.
@@ -164,7 +165,7 @@ func (r *run) cases(ctx context.Context, levels []corpus.Level) error {
 		s := &search{
 			run: r, r: c, levels: target.LevelsFor(c.c, c.level), shape: c.shapeOf(),
 			random: rand.New(rand.NewPCG(r.s.Seed, ^uint64(r.next))), seen: map[string]bool{}, at: map[int]string{},
-			coarse: coarse, most: mostHolds,
+			coarse: coarse, most: mostHolds, ofRequests: r.target.Server().DBMS == history.TiDB,
 		}
 		if given != nil {
 			s.given, s.coarse, s.most = true, coarseGiven, mostHoldsGiven

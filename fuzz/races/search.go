@@ -60,8 +60,10 @@ type search struct {
 	at     map[int]string // outcome by the number of an instruction of the trail
 	shape  string
 	given  bool // by somebody
-	coarse int
-	most   int // holds
+	// ofRequests says that what is recorded are requests to a store: few, and those of this statement on its rows alone.
+	ofRequests bool
+	coarse     int
+	most       int // holds
 }
 
 // shapeOf is equal for statements that go much the same way through a server: what it takes to record
@@ -119,6 +121,12 @@ func (s *search) one(ctx context.Context) error {
 			s.count.wrongUnheld++
 			return nil
 		}
+	}
+	if s.ofRequests {
+		if err := s.record(ctx); err != nil || s.trail == nil {
+			return err
+		}
+		return s.atEach(ctx)
 	}
 	for _, place := range s.memory.some(s.shape, fromMemory, s.random) {
 		if _, err := s.hold(ctx, place); err != nil || ctx.Err() != nil {
@@ -243,10 +251,10 @@ type insides struct {
 // record makes the trail of the statement, or takes that of one of the same shape. There may be none: then
 // the case has been held at remembered places only.
 func (s *search) record(ctx context.Context) error {
-	if s.trail = s.trails[s.shape]; s.trail != nil {
+	if s.trail = s.trails[s.shape]; s.trail != nil && !s.ofRequests {
 		return nil
 	}
-	if (len(s.trails) >= enoughTrails || len(s.entries) > 0 && !s.given) && s.recording > time.Since(s.begun)/2 {
+	if !s.ofRequests && (len(s.trails) >= enoughTrails || len(s.entries) > 0 && !s.given) && s.recording > time.Since(s.begun)/2 {
 		return nil
 	}
 	begun := time.Now()
@@ -256,7 +264,7 @@ func (s *search) record(ctx context.Context) error {
 	}
 	s.count.recorded++
 	s.recording += time.Since(begun)
-	if trail != nil {
+	if trail != nil && !s.ofRequests {
 		s.trails[s.shape] = trail
 	}
 	s.trail = trail
@@ -367,9 +375,33 @@ func (s *search) judge(ctx context.Context, t *target.Trial) error {
 		s.s.Observe(t)
 	}
 	if t.Verdict.Outcome == oracle.Violation {
+		if unheld, err := s.showsUnheld(ctx, t); err != nil || unheld {
+			return err
+		}
 		t = s.steadier(ctx, t)
 	}
 	return s.keep(ctx, t)
+}
+
+// showsUnheld says that a violation needs no hold: the case shows the same with the statement sent between two of those
+// that ran while it was held.
+func (s *search) showsUnheld(ctx context.Context, t *target.Trial) (bool, error) {
+	for _, c := range s.r.between() {
+		again := s.target.Run(ctx, c, s.levels)
+		if again.Err != nil {
+			return false, again.Err
+		}
+		g, err := s.target.RuleByPromise(ctx, c, again.History)
+		if err != nil {
+			return false, err
+		}
+		if g.Broken && oracle.Kind(g.Kind) == t.Verdict.Kind {
+			s.count.wrongUnheld++
+			s.holds = s.most // the rest of the case is left alone, too
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // mostSteadier bounds the places that are tried for a steadier one.
@@ -379,7 +411,7 @@ const mostSteadier = 60
 // of an instruction in a loop it is depends on what the server holds beside. It returns the run that is to be kept.
 func (s *search) steadier(ctx context.Context, t *target.Trial) *target.Trial {
 	held, _ := t.Case.Held()
-	if held < 0 || t.Case.Steps[held].Hold.Hit == 1 || s.trail == nil {
+	if held < 0 || t.Case.Steps[held].Hold.Hit == 1 || s.trail == nil || s.ofRequests {
 		return t
 	}
 	at, tried := -1, map[corpus.Hold]bool{}
