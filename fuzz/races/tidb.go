@@ -4,17 +4,54 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 )
 
 // onTiDB draws a scene of TiDB.
 func onTiDB(m *maker) scene {
-	if m.IntN(4) == 0 {
-		return references{tidbScene{}, m.pick("", " ON DELETE CASCADE", " ON DELETE SET NULL", " ON UPDATE CASCADE",
-			" ON UPDATE CASCADE", " ON UPDATE SET NULL")}
+	if m.IntN(4) > 0 {
+		return rowsOfTiDB{}
 	}
-	return rowsOfTiDB{}
+	s := references{tidbScene{}, m.pick("", " ON DELETE CASCADE", " ON DELETE SET NULL", " ON UPDATE CASCADE",
+		" ON UPDATE CASCADE", " ON UPDATE SET NULL")}
+	if m.IntN(2) == 0 {
+		return s
+	}
+	return referencesToUnique{s}
+}
+
+// referencesToUnique is references to a unique key that is not the primary one: TiDB locks the entry of the key and the
+// row each on its own.
+type referencesToUnique struct{ references }
+
+func (s referencesToUnique) setup(*maker) []string {
+	return []string{
+		"CREATE TABLE p (k INT PRIMARY KEY, v INT, u INT, UNIQUE KEY (u))",
+		"CREATE TABLE c (k INT PRIMARY KEY, p INT, v INT, KEY (p), FOREIGN KEY (p) REFERENCES p (u)" + s.does + ")",
+		"INSERT INTO p VALUES (1, 1, 1), (2, 2, 2), (3, 3, 3), (4, 4, 4)",
+		"INSERT INTO c VALUES (1, 1, 1), (2, 1, 2), (3, 2, 3)",
+	}
+}
+
+func (s referencesToUnique) write(m *maker) string {
+	k := m.key()
+	switch m.IntN(9) {
+	case 0, 1, 2:
+		return fmt.Sprintf("UPDATE p SET u = %d WHERE k = %d", rows+1+m.IntN(2), k)
+	case 3:
+		return fmt.Sprintf("UPDATE p SET u = %d WHERE u = %d", rows+1+m.IntN(2), k)
+	case 4:
+		return fmt.Sprintf("INSERT INTO p VALUES (%[1]d, %[2]d, %[1]d)", rows+1+m.IntN(2), m.value())
+	case 5:
+		return fmt.Sprintf("DELETE FROM p WHERE u = %d", k)
+	}
+	for {
+		if sql := s.references.write(m); !strings.HasPrefix(sql, "INSERT INTO p") {
+			return sql
+		}
+	}
 }
 
 // tidbScene is what TiDB's scenes have in common.

@@ -46,3 +46,23 @@ func TestExplore(t *testing.T) {
 		}
 	}
 }
+
+func TestLoop(t *testing.T) {
+	p := newPool(t, harness.PoolOptions{})
+	c := parse(t, `-- hold: tx1 1 at store PessimisticLock hit 1
+
+/* init */ CREATE TABLE p (id INT PRIMARY KEY, k INT, UNIQUE(k));
+/* init */ CREATE TABLE c (id INT PRIMARY KEY, pk INT, INDEX(pk), CONSTRAINT FOREIGN KEY (pk) REFERENCES p(k) ON UPDATE CASCADE);
+/* init */ INSERT INTO p VALUES (1, 1), (2, 2);
+/* init */ INSERT INTO c VALUES (1, 1);
+/* tx1 */ UPDATE p SET k = 11 WHERE id = 1;
+/* tx2 */ INSERT INTO c VALUES (2, 1);
+`)
+	for range 30 {
+		h, err := p.Run(t.Context(), c, harness.At(corpus.RepeatableRead))
+		if err != nil {
+			t.Fatal(err)
+		}
+		println(format(c, h))
+	}
+}
