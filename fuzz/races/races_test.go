@@ -115,17 +115,31 @@ func replayed(t *testing.T, on, file string) {
 	if r := tg.Judge(t.Context(), moved, target.LevelsFor(c, corpus.RepeatableRead)); r.Verdict.Reason != target.ReasonUnheld || !errors.As(r.Err, &unheld) {
 		t.Errorf("a place of another build: %+v, %v", r.Verdict, r.Err)
 	}
+	moved.Steps[held].Hold = &corpus.Hold{Request: "Get", Hit: 1}
+	r := tg.Judge(t.Context(), moved, target.LevelsFor(c, corpus.RepeatableRead))
+	if !errors.As(r.Err, &unheld) || !strings.Contains(unheld.Reason, "sends no requests to a store") {
+		t.Errorf("a request to a store: %+v, %v", r.Verdict, r.Err)
+	}
 }
 
 // TestMakeCase holds what every case is to have, and that a case is made of its seed and number alone.
 func TestMakeCase(t *testing.T) {
+	for on, place := range map[history.DBMS]*corpus.Hold{
+		history.MySQL: {Function: "f", Offset: 1, Build: "00", Hit: 2},
+		history.TiDB:  {Request: "PessimisticLock", Answered: true, Hit: 2},
+	} {
+		t.Run(string(on), func(t *testing.T) { makesCases(t, on, place) })
+	}
+}
+
+func makesCases(t *testing.T, on history.DBMS, place *corpus.Hold) {
 	made := 0
 	for n := range 500 {
-		r, err := makeCase(history.MySQL, 3, n, corpus.Levels)
+		r, err := makeCase(on, 3, n, corpus.Levels)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := makeCase(history.MySQL, 3, n, corpus.Levels)
+		again, err := makeCase(on, 3, n, corpus.Levels)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,12 +160,16 @@ func TestMakeCase(t *testing.T) {
 		if got, want := bySession(late), bySession(r.c); got != want {
 			t.Fatalf("case %d, late:\n%s\nwant\n%s", n, got, want)
 		}
-		place := &corpus.Hold{Function: "f", Offset: 1, Build: "00", Hit: 2}
+		for _, c := range r.between() {
+			if got, want := bySession(c), bySession(r.c); got != want {
+				t.Fatalf("case %d, between:\n%s\nwant\n%s", n, got, want)
+			}
+		}
 		back, err := corpus.Parse("again", corpus.Print(r.at(place), corpus.Text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if held, until := back.Held(); held != r.held || until != r.until {
+		if held, until := back.Held(); held != r.held || until != r.until || *back.Steps[held].Hold != *place {
 			t.Fatalf("case %d: read back, step %d is held until %d, want %d and %d", n, held, until, r.held, r.until)
 		}
 	}

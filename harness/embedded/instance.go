@@ -187,6 +187,9 @@ func start(ctx context.Context, parent string, port int) (_ *instance, err error
 	return in, nil
 }
 
+// beneath is what tests put between the spy and the store.
+var beneath = func(c tikv.Client) tikv.Client { return c }
+
 // openStore makes a store in memory. Only a path under the temporary directory
 // makes unistore a volatile one, without syncs; so that directory is ours for
 // the moment.
@@ -206,7 +209,7 @@ func openStore(dir string, spy *lockSpy) (kv.Storage, error) {
 	store, err := mockstore.NewMockStore(
 		mockstore.WithStoreType(mockstore.EmbedUnistore),
 		mockstore.WithClientHijacker(func(c tikv.Client) tikv.Client {
-			spy.Client = c
+			spy.Client = beneath(c)
 			return spy
 		}))
 	if err != nil {

@@ -8,11 +8,15 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// locksRows says that a statement's locks count: it is one of PostgreSQL's READ COMMITTED beside one that was held.
-// Without a hold the rules know them, and on a snapshot two that write the same row are found when they commit.
-func (j *judge) locksRows(e *event) bool { return j.h.Held() && e.unit.promise.Rechecked }
+// locksRows says that a statement's locks count: it is one of PostgreSQL's READ COMMITTED, or of TiDB, beside one that was
+// held. Without a hold the rules know them, and on a snapshot of PostgreSQL's two that write the same row are found when
+// they commit.
+func (j *judge) locksRows(e *event) bool {
+	return j.h.Held() && (e.unit.promise.Rechecked || j.h.Server.Declared == nil && j.h.Server.DBMS == history.TiDB)
+}
 
 // passesLocks says that a write cannot have done what it does on some commits: "UPDATE, DELETE … will wait" for who
 // has changed a row, and the row then stays locked "until the end of the transaction". So no commit behind these may
