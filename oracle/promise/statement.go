@@ -440,7 +440,7 @@ func ignores(n ast.StmtNode) bool {
 
 // inTheMiddle says that an UPDATE comes by a duplicate or not, as the order of its rows has it.
 func (j *judge) inTheMiddle(e *event, alone *history.Result) bool {
-	if raw, ok := e.node.(*stmt.RawStmt); ok && insertsRows(raw) > 0 || j.t.aborts && updatesOne(e, alone) {
+	if raw, ok := e.node.(*stmt.RawStmt); ok && insertsRows(raw) > 0 || j.t.aborts && updatesOne(e, alone) || j.updatesNamed(e, alone) {
 		return false
 	}
 	return (e.kind == stmt.Update || e.kind == stmt.Raw) && duplicate(alone) != duplicate(&e.st.Result)
@@ -452,6 +452,12 @@ func updatesOne(e *event, alone *history.Result) bool {
 		return false
 	}
 	return alone.Err == nil && alone.Affected <= 1 || e.st.Result.Err == nil && e.st.Result.Affected <= 1
+}
+
+// updatesNamed says that a statement of TiDB beside one that was held is an UPDATE of the one row that it names by its
+// primary key: what that causes in other tables counts as affected, but not as matched.
+func (j *judge) updatesNamed(e *event, alone *history.Result) bool {
+	return j.locksRows(e) && e.kind == stmt.Update && alone.Err == nil && alone.Matched == 1 && j.byKey(e)
 }
 
 // givesOne says that a statement is an INSERT of one row, which it names: that finds no rows before it waits, but looks its
