@@ -108,19 +108,15 @@ func (r *raced) shapeOf() string {
 // one searches a case. An error is one of the harness, or a finding that could not be written.
 func (s *search) one(ctx context.Context) error {
 	for _, unheld := range []*corpus.Case{s.r.c, s.r.late()} {
-		t := s.target.Run(ctx, unheld, s.levels)
-		if t.Err != nil {
-			return t.Err
-		}
-		g, err := s.target.RuleByPromise(ctx, unheld, t.History)
+		kind, h, err := s.unheld(ctx, unheld)
 		if err != nil {
 			return err
 		}
-		s.seen[outcome(t.History)] = true
-		if g.Broken { // whatever this is, it needs no hold
+		if kind != "" { // whatever this is, it needs no hold
 			s.count.wrongUnheld++
 			return nil
 		}
+		s.seen[outcome(h)] = true
 	}
 	if s.ofRequests {
 		if err := s.record(ctx); err != nil || s.trail == nil {
@@ -387,21 +383,36 @@ func (s *search) judge(ctx context.Context, t *target.Trial) error {
 // that ran while it was held.
 func (s *search) showsUnheld(ctx context.Context, t *target.Trial) (bool, error) {
 	for _, c := range s.r.between() {
-		again := s.target.Run(ctx, c, s.levels)
-		if again.Err != nil {
-			return false, again.Err
-		}
-		g, err := s.target.RuleByPromise(ctx, c, again.History)
+		kind, _, err := s.unheld(ctx, c)
 		if err != nil {
 			return false, err
 		}
-		if g.Broken && oracle.Kind(g.Kind) == t.Verdict.Kind {
+		if kind == t.Verdict.Kind {
 			s.count.wrongUnheld++
 			s.holds = s.most // the rest of the case is left alone, too
 			return true, nil
 		}
 	}
 	return false, nil
+}
+
+// unheld runs a case without a hold and returns what is wrong with that, "" if nothing is known to be: that the server does
+// not survive it, too, and then there is no history.
+func (s *search) unheld(ctx context.Context, c *corpus.Case) (oracle.Kind, *history.History, error) {
+	t := s.target.Run(ctx, c, s.levels)
+	switch {
+	case t.Dead != nil:
+		return "", nil, t.Dead
+	case t.Err != nil && t.Verdict.Outcome == oracle.Violation:
+		return t.Verdict.Kind, nil, nil
+	case t.Err != nil:
+		return "", nil, t.Err
+	}
+	g, err := s.target.RuleByPromise(ctx, c, t.History)
+	if err != nil || !g.Broken {
+		return "", t.History, err
+	}
+	return oracle.Kind(g.Kind), t.History, nil
 }
 
 // mostSteadier bounds the places that are tried for a steadier one.

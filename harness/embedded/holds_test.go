@@ -158,3 +158,34 @@ func TestPlantedRace(t *testing.T) {
 		t.Errorf("the finding holds no request:\n%s", corpus.Print(stored, corpus.Text))
 	}
 }
+
+// TestCrashWithoutHold leaves a case alone whose server does not survive it without a hold either, and goes on.
+func TestCrashWithoutHold(t *testing.T) {
+	c, err := corpus.Load("../../corpus/found/tidb-commit-panics-on-failed-update.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := races.Run(t.Context(), races.Settings{
+		Target: "embedded", Given: []*corpus.Case{c}, Levels: []corpus.Level{corpus.RepeatableRead}, Seed: 1, Out: t.TempDir(),
+	})
+	if err != nil || r.WrongUnheld == 0 || r.WrongUnheld != r.Cases || r.Holds > 0 || len(r.Findings) > 0 {
+		t.Errorf("%v, %+v", err, r)
+	}
+}
+
+// TestCascadeRetried holds an UPDATE of a key that others refer to when it has locked its row and not yet the key's entry.
+// A row that refers to the key makes TiDB run the UPDATE again, without having undone what it did before.
+// https://github.com/pingcap/tidb/issues/69828
+func TestCascadeRetried(t *testing.T) {
+	c, err := corpus.Load("../../docs/races/tidb-cascade-retried.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := newPool(t, harness.PoolOptions{}).Run(t.Context(), c, harness.At(corpus.ReadCommitted))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := h.Stmts[0].Result.Err; !h.Held() || e == nil || e.Code != 1062 || h.Stmts[1].Result.Err != nil {
+		t.Errorf("%s", format(c, h))
+	}
+}
