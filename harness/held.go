@@ -12,7 +12,7 @@ import (
 )
 
 // Holdable is implemented by a Backend whose statements can be held inside: a server that
-// this process has started, on a system that lets it be traced.
+// this process has started, on a system that lets it be traced, or one within this process.
 type Holdable interface {
 	// Holder returns what holds the threads of sessions. An *UnheldError says why nobody can be held.
 	Holder(ctx context.Context) (Holder, error)
@@ -43,7 +43,7 @@ type Holding interface {
 	Release() error
 }
 
-// Trail is what a server executed, instruction by instruction.
+// Trail is what a server executed, instruction by instruction, or what it asked its store for.
 type Trail interface {
 	Len() int
 	// At is the place of the i-th instruction, with its number among the executions of the same one.

@@ -70,8 +70,8 @@ sends them so. What the server cannot prepare (it answers with error 1295), such
 on MySQL, goes as text; the summary counts both.
 
 With --races one statement of each case is held inside of the server, at an instruction of
-its own program, while the other sessions go on: so a race shows each time that a load test
-meets once in an hour. The file of a finding says where it was held, and replay holds it
+its own program (in the built-in TiDB: at a request to its store), while the other sessions
+go on: so a race shows each time that a load test meets once in an hour. The file of a finding says where it was held, and replay holds it
 there again. With CASE it searches that case, at many more places: at the statement that
 the header of the file names, or at each in turn. It knows the flags --target, --levels,
 --duration, --cases, --seed, --out, --baseline, --json, --reduce and --state.`,
@@ -87,6 +87,7 @@ the header of the file names, or at each in turn. It knows the flags --target, -
   txnfuzz run --target mariadb:11.8 --races --duration 5m
   txnfuzz run --target mysql:9.7 --races torn.sql
   txnfuzz run --target postgres:18 --races --levels SER --state search.json
+  txnfuzz run --target embedded --races --duration 5m
   txnfuzz run --target 'root:secret@tcp(127.0.0.1:3306)/' --workers 4 --out /tmp/found`,
 		RunE: func(cmd *cobra.Command, files []string) error {
 			if len(files) > 0 && !forRaces {
@@ -270,7 +271,7 @@ the header of the file names, or at each in turn. It knows the flags --target, -
 	f.StringVar(&s.Corpus, "corpus", "", "keep inputs that show new behaviour in this folder, and make new ones from them")
 	f.BoolVar(&s.Resume, "resume", false, "continue the campaign of --corpus; --cases and --duration count from its start")
 	f.BoolVar(&s.Phases, "phases", false, "print what each phase of a run costs (--json always holds it)")
-	f.BoolVar(&forRaces, "races", false, "hold one statement of each case inside of the server, at an instruction of its own program, while other sessions go on: MySQL, MariaDB and PostgreSQL that txnfuzz starts itself, on Linux on amd64")
+	f.BoolVar(&forRaces, "races", false, "hold one statement of each case inside of the server, at an instruction of its own program, or, in the built-in TiDB, at a request to its store, while other sessions go on: embedded, or MySQL, MariaDB and PostgreSQL that txnfuzz starts itself, on Linux on amd64")
 	f.StringVar(&state, "state", "", "with --races: go on with the search of this file, which is kept up to date")
 	f.DurationVar(&s.Reduce, "reduce", time.Minute, "the longest time for reducing one finding; 0: do not reduce")
 	return cmd
