@@ -59,10 +59,12 @@ const behindAnswer = "+answer"
 const holdKey = "hold"
 
 var holdPattern = regexp.MustCompile(`^tx(?<tx>[0-9]+) (?<n>[0-9]+) at ` +
-	`(?:(?<function>\S+)\+0x(?<offset>[0-9a-f]+) of (?<build>[0-9a-f]+)|store (?<request>[A-Z][A-Za-z]*)(?<answered>\+answer)?)` +
+	`(?:(?<function>\S+)\+0x(?<offset>[0-9a-f]+) of (?<build>[0-9a-f]+)|` +
+	`store (?<request>[A-Z][A-Za-z]*)(?<answered>\+answer)?)` +
 	` hit (?<hit>[0-9]+)(?: until tx(?<untilTx>[0-9]+) (?<untilN>[0-9]+))?$`)
 
-const wantHold = "want tx1 3 at FUNCTION+0x1ec of BUILD-ID hit 1 until tx3 2, or tx1 3 at store PessimisticLock hit 1 until tx3 2"
+const wantHold = "want tx1 3 at FUNCTION+0x1ec of BUILD-ID hit 1 until tx3 2, or " +
+	"tx1 3 at store PessimisticLock hit 1 until tx3 2"
 
 // Held is the step that is held inside, -1 if none is, and the one behind whose answer it is let go,
 // -1 if that is when nobody else has anything left to send.

@@ -26,9 +26,10 @@ var onlySend = []string{"mtr", "isolationtester", "go"}
 
 // errHeld, errHeldRequest, errMembers and errReplica are why they cannot express a case.
 var (
-	errHeld        = errors.New("one statement is held inside of the server, at an instruction of its program: want --format gdb")
-	errHeldRequest = errors.New("a request of one statement to the store of TiDB is held, which is done in the built-in TiDB " +
-		"only: want --format two-terminals or markdown")
+	errHeld = errors.New("one statement is held inside of the server, at an instruction of its program: " +
+		"want --format gdb")
+	errHeldRequest = errors.New("a request of one statement to the store of TiDB is held, which is done in the " +
+		"built-in TiDB only: want --format two-terminals or markdown")
 	errMembers = errors.New("its sessions are on different nodes of a cluster: want --format two-terminals, markdown, jira " +
 		"or bugs.mysql")
 	errReplica = errors.New("what is wrong is on a replica, which such a test does not look at: want --format two-terminals, " +

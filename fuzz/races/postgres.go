@@ -15,7 +15,8 @@ func onPostgres(m *maker, level corpus.Level) scene {
 	}
 	newest := level <= corpus.ReadCommitted
 	if m.IntN(map[bool]int{true: 3, false: 12}[newest]) == 0 {
-		return references{postgresScene("p"), m.pick("", "", " ON DELETE CASCADE", " ON DELETE SET NULL", " ON UPDATE CASCADE")}
+		does := m.pick("", "", " ON DELETE CASCADE", " ON DELETE SET NULL", " ON UPDATE CASCADE")
+		return references{postgresScene("p"), does}
 	}
 	return rowsOfOne{postgresScene: "t", wide: m.IntN(3) == 0, bare: m.IntN(5) == 0, upserts: newest}
 }

@@ -250,7 +250,8 @@ func (s *search) record(ctx context.Context) error {
 	if s.trail = s.trails[s.shape]; s.trail != nil && !s.ofRequests {
 		return nil
 	}
-	if !s.ofRequests && (len(s.trails) >= enoughTrails || len(s.entries) > 0 && !s.given) && s.recording > time.Since(s.begun)/2 {
+	if enough := len(s.trails) >= enoughTrails || len(s.entries) > 0 && !s.given; enough && !s.ofRequests &&
+		s.recording > time.Since(s.begun)/2 {
 		return nil
 	}
 	begun := time.Now()
@@ -396,8 +397,8 @@ func (s *search) showsUnheld(ctx context.Context, t *target.Trial) (bool, error)
 	return false, nil
 }
 
-// unheld runs a case without a hold and returns what is wrong with that, "" if nothing is known to be: that the server does
-// not survive it, too, and then there is no history.
+// unheld runs a case without a hold and returns what is wrong with that, "" if nothing is known to be: that the server
+// does not survive it, too, and then there is no history.
 func (s *search) unheld(ctx context.Context, c *corpus.Case) (oracle.Kind, *history.History, error) {
 	t := s.target.Run(ctx, c, s.levels)
 	switch {

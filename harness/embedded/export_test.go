@@ -21,7 +21,9 @@ func init() {
 
 type forgetful struct{ tikv.Client }
 
-func (f forgetful) SendRequest(ctx context.Context, addr string, req *tikvrpc.Request, timeout time.Duration) (*tikvrpc.Response, error) {
+func (f forgetful) SendRequest(
+	ctx context.Context, addr string, req *tikvrpc.Request, timeout time.Duration,
+) (*tikvrpc.Response, error) {
 	if !ForgetsLocks.Load() || connOf(ctx) == 0 {
 		return f.Client.SendRequest(ctx, addr, req, timeout)
 	}
@@ -37,7 +39,8 @@ func (f forgetful) SendRequest(ctx context.Context, addr string, req *tikvrpc.Re
 		for _, m := range p.Mutations {
 			undo.Keys = append(undo.Keys, m.Key)
 		}
-		_, err = f.Client.SendRequest(ctx, addr, tikvrpc.NewRequest(tikvrpc.CmdPessimisticRollback, undo, req.Context), timeout)
+		rollback := tikvrpc.NewRequest(tikvrpc.CmdPessimisticRollback, undo, req.Context)
+		_, err = f.Client.SendRequest(ctx, addr, rollback, timeout)
 	}
 	return resp, err
 }

@@ -29,11 +29,12 @@ type holder struct{ in *instance }
 func (h *holder) Arm(_ context.Context, conn uint64, at *corpus.Hold) (harness.Holding, error) {
 	switch {
 	case at.Request == "":
-		return nil, &harness.UnheldError{Reason: fmt.Sprintf("the built-in TiDB holds requests to its store, as store PessimisticLock, "+
-			"and %s is an instruction of a program (txnfuzz run --races FILE looks for a request)", at.Where())}
+		return nil, &harness.UnheldError{Reason: fmt.Sprintf("the built-in TiDB holds requests to its store, as "+
+			"store PessimisticLock, and %s is an instruction of a program (txnfuzz run --races FILE looks for a request)",
+			at.Where())}
 	case !slices.Contains(kinds, at.Request):
-		return nil, &harness.UnheldError{Reason: fmt.Sprintf("the built-in TiDB sends no requests called %s to its store, but %s",
-			at.Request, strings.Join(kinds, ", "))}
+		return nil, &harness.UnheldError{Reason: fmt.Sprintf("the built-in TiDB sends no requests called %s to its "+
+			"store, but %s", at.Request, strings.Join(kinds, ", "))}
 	}
 	return h.in.spy.requests.arm(conn, *at), nil
 }
@@ -41,7 +42,8 @@ func (h *holder) Arm(_ context.Context, conn uint64, at *corpus.Hold) (harness.H
 // Entry implements harness.Holder: no place has the name of a function.
 func (h *holder) Entry(string) (*corpus.Hold, bool) { return nil, false }
 
-// Record implements harness.Holder. What is recorded is each request, before it reaches the store and behind its answer.
+// Record implements harness.Holder. What is recorded is each request, before it reaches the store and behind its
+// answer.
 func (h *holder) Record(_ context.Context, conn uint64, max int) (func() (harness.Trail, error), error) {
 	r, t := h.in.spy.requests, &requestTrail{max: max, sent: map[string]int{}}
 	r.mu.Lock()
@@ -55,8 +57,8 @@ func (h *holder) Record(_ context.Context, conn uint64, max int) (func() (harnes
 	}, nil
 }
 
-// Watch implements harness.Watcher for the goroutines of a connection: they sleep where a lock request of theirs waits in
-// the store, or the last answer has told of a lock, so that they try again and again.
+// Watch implements harness.Watcher for the goroutines of a connection: they sleep where a lock request of theirs waits
+// in the store, or the last answer has told of a lock, so that they try again and again.
 func (h *holder) Watch(conn uint64) harness.Sight {
 	r := h.in.spy.requests
 	r.mu.Lock()

@@ -45,7 +45,8 @@ type requests struct {
 
 func newRequests() *requests {
 	return &requests{
-		armed: map[uint64]*standing{}, trail: map[uint64]*requestTrail{}, moves: map[uint64]*movement{}, unknown: map[string]int{},
+		armed: map[uint64]*standing{}, trail: map[uint64]*requestTrail{}, moves: map[uint64]*movement{},
+		unknown: map[string]int{},
 	}
 }
 
@@ -135,8 +136,8 @@ func (r *requests) begins(ctx context.Context, kind string) request {
 	return q
 }
 
-// ends notes the answer to a request, and holds it if that is wanted. resp is nil where there is no answer that tells of
-// locks.
+// ends notes the answer to a request, and holds it if that is wanted. resp is nil where there is no answer that tells
+// of locks.
 func (r *requests) ends(ctx context.Context, q request, resp *tikvrpc.Response) {
 	if q.conn == 0 {
 		return

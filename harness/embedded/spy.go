@@ -62,7 +62,9 @@ func (s *lockSpy) SendRequest(ctx context.Context, addr string, req *tikvrpc.Req
 }
 
 // send passes a request on and keeps it while it may wait.
-func (s *lockSpy) send(ctx context.Context, addr string, req *tikvrpc.Request, timeout time.Duration) (*tikvrpc.Response, error) {
+func (s *lockSpy) send(
+	ctx context.Context, addr string, req *tikvrpc.Request, timeout time.Duration,
+) (*tikvrpc.Response, error) {
 	if req.Type != tikvrpc.CmdPessimisticLock {
 		resp, err := s.Client.SendRequest(ctx, addr, req, timeout)
 		if ts := committed(req, resp); err == nil && ts != 0 {

@@ -39,8 +39,8 @@ func (c *connCore) Check(e zapcore.Entry, to *zapcore.CheckedEntry) *zapcore.Che
 	return to
 }
 
-// connOf returns the connection under whose context something is done, 0 if that is none's: of TiDB's own work, or behind
-// the answer to a statement.
+// connOf returns the connection under whose context something is done, 0 if that is none's: of TiDB's own work, or
+// behind the answer to a statement.
 func connOf(ctx context.Context) uint64 {
 	if l, ok := ctx.Value(logutil.CtxLogKey).(*zap.Logger); ok {
 		if c, ok := l.Core().(*connCore); ok && c.conn != 0 {

@@ -113,8 +113,8 @@ func (h *holder) thread(ctx context.Context, conn uint64) (int, error) {
 // Arm implements harness.Holder.
 func (h *holder) Arm(ctx context.Context, conn uint64, at *corpus.Hold) (harness.Holding, error) {
 	if at.Request != "" {
-		return nil, &harness.UnheldError{Reason: fmt.Sprintf("%s sends no requests to a store: the place, %s, is one of TiDB (--target embedded)",
-			h.image.Path, at.Where())}
+		return nil, &harness.UnheldError{Reason: fmt.Sprintf(
+			"%s sends no requests to a store: the place, %s, is one of TiDB (--target embedded)", h.image.Path, at.Where())}
 	}
 	if at.Build != h.image.Build {
 		return nil, &harness.UnheldError{Reason: fmt.Sprintf(

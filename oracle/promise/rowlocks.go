@@ -11,9 +11,9 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// locksRows says that a statement's locks count: it is one of PostgreSQL's READ COMMITTED, or of TiDB, beside one that was
-// held. Without a hold the rules know them, and on a snapshot of PostgreSQL's two that write the same row are found when
-// they commit.
+// locksRows says that a statement's locks count: it is one of PostgreSQL's READ COMMITTED, or of TiDB, beside one that
+// was held. Without a hold the rules know them, and on a snapshot of PostgreSQL's two that write the same row are found
+// when they commit.
 func (j *judge) locksRows(e *event) bool {
 	return j.h.Held() && (e.unit.promise.Rechecked || j.h.Server.Declared == nil && j.h.Server.DBMS == history.TiDB)
 }

@@ -440,7 +440,8 @@ func ignores(n ast.StmtNode) bool {
 
 // inTheMiddle says that an UPDATE comes by a duplicate or not, as the order of its rows has it.
 func (j *judge) inTheMiddle(e *event, alone *history.Result) bool {
-	if raw, ok := e.node.(*stmt.RawStmt); ok && insertsRows(raw) > 0 || j.t.aborts && updatesOne(e, alone) || j.updatesNamed(e, alone) {
+	if raw, ok := e.node.(*stmt.RawStmt); ok && insertsRows(raw) > 0 || j.t.aborts && updatesOne(e, alone) ||
+		j.updatesNamed(e, alone) {
 		return false
 	}
 	return (e.kind == stmt.Update || e.kind == stmt.Raw) && duplicate(alone) != duplicate(&e.st.Result)
