@@ -71,10 +71,11 @@ on MySQL, goes as text; the summary counts both.
 
 With --races one statement of each case is held inside of the server, at an instruction of
 its own program (in the built-in TiDB: at a request to its store), while the other sessions
-go on: so a race shows each time that a load test meets once in an hour. The file of a finding says where it was held, and replay holds it
-there again. With CASE it searches that case, at many more places: at the statement that
-the header of the file names, or at each in turn. It knows the flags --target, --levels,
---duration, --cases, --seed, --out, --baseline, --json, --reduce and --state.`,
+go on: so a race shows each time that a load test meets once in an hour. The file of a
+finding says where it was held, and replay holds it there again. With CASE it searches that
+case, at many more places: at the statement that the header of the file names, or at each in
+turn. It knows the flags --target, --levels, --duration, --cases, --seed, --out, --baseline,
+--json, --reduce and --state.`,
 		Example: `  txnfuzz run --duration 10m
   txnfuzz run --duration 5m --fail-on new --junit junit.xml --sarif findings.sarif
   txnfuzz run --target mysql:9.7 --levels RC,RR --cases 10000 --json -
