@@ -4,7 +4,6 @@ package embedded
 
 import (
 	"context"
-	"maps"
 	"sync/atomic"
 	"time"
 
@@ -18,15 +17,6 @@ var ForgetsLocks atomic.Bool
 
 func init() {
 	beneath = func(c tikv.Client) tikv.Client { return forgetful{c} }
-}
-
-// Attributed counts the requests of sessions while somebody held or recorded some, and by kind those of which nobody
-// knows the session: TiDB's own, and what it does behind the answer to a statement.
-func Attributed() (known int, unknown map[string]int) {
-	r := current.spy.requests
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.known, maps.Clone(r.unknown)
 }
 
 type forgetful struct{ tikv.Client }

@@ -151,11 +151,6 @@ func TestPlantedRace(t *testing.T) {
 	if r := search(); len(r.Findings) > 0 || r.Holds < 10 || r.WrongUnheld > 0 {
 		t.Errorf("without the fault: %d holds, %d wrong unheld, %+v", r.Holds, r.WrongUnheld, r.Findings)
 	}
-	known, unknown := embedded.Attributed()
-	t.Logf("%d requests are of sessions, and of nobody who is known %v", known, unknown)
-	if known < 100 || unknown["PessimisticLock"] > 0 || unknown["Prewrite"] > 0 {
-		t.Errorf("%d requests are of sessions, and of nobody who is known %v", known, unknown)
-	}
 	embedded.ForgetsLocks.Store(true)
 	defer embedded.ForgetsLocks.Store(false)
 	r := search()

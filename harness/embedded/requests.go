@@ -38,15 +38,11 @@ type requests struct {
 	armed map[uint64]*standing // by connection
 	trail map[uint64]*requestTrail
 	moves map[uint64]*movement
-	// unknown counts the requests, by kind, of which nobody knows the connection: those of TiDB itself among them.
-	unknown map[string]int
-	known   int
 }
 
 func newRequests() *requests {
 	return &requests{
 		armed: map[uint64]*standing{}, trail: map[uint64]*requestTrail{}, moves: map[uint64]*movement{},
-		unknown: map[string]int{},
 	}
 }
 
@@ -113,13 +109,10 @@ func (r *requests) begins(ctx context.Context, kind string) request {
 		return request{}
 	}
 	q := request{conn: connOf(ctx), kind: kind}
-	r.mu.Lock()
 	if q.conn == 0 {
-		r.unknown[kind]++
-		r.mu.Unlock()
 		return q
 	}
-	r.known++
+	r.mu.Lock()
 	if t := r.trail[q.conn]; t != nil {
 		q.n = t.begins(kind)
 	}
