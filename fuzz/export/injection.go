@@ -68,6 +68,8 @@ func atInjectionPoint(s *script) (Files, error) {
 	switch {
 	case step == 0:
 		return Files{}, errNotHeld
+	case at.Request != "":
+		return Files{}, errHeldRequest
 	case s.History.Server.DBMS != history.PostgreSQL:
 		return Files{}, errNoPoint
 	case strings.HasPrefix(at.Function, "fn_"):
