@@ -207,7 +207,8 @@ func forgetRow(ctx context.Context, on harness.Database) (forgot int64, err erro
 			return 0, err
 		}
 		rows, err = valueOf(s, fmt.Sprintf("WITH gone AS (DELETE FROM %[1]s.append_list WHERE k = (SELECT k FROM "+
-			"%[1]s.append_list ORDER BY length(val::text) DESC LIMIT 1) RETURNING 1) SELECT COUNT(*) FROM gone", rows))
+			"%[1]s.append_list WHERE "+longEnough+" ORDER BY LENGTH(val) DESC LIMIT 1) RETURNING 1) SELECT COUNT(*) FROM gone",
+			rows))
 		if rows == "1" {
 			forgot = 1
 		}
