@@ -96,7 +96,8 @@ func TestStatesOfCopies(t *testing.T) {
 				}
 				clients, copies := parseTape(t, c.clients), parseTape(t, c.copies)
 				final := parseTape(t, finalOf(c.clients))
-				copies.node, copies.copied = string(s.way), true
+				copies.on(string(s.way))
+				copies.copied = true
 				if err := j.isolation(&epoch{}, inOrder([]*tape{clients, copies, final})); err != nil {
 					t.Fatal(err)
 				}

@@ -51,10 +51,13 @@ type lines struct {
 	open []net.Conn
 }
 
-func (l *lines) add(c net.Conn) {
+// add takes a new connection, and closes it if by now there is to be none.
+func (l *lines) add(c net.Conn, wanted func() bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.open = append(l.open, c)
+	if l.open = append(l.open, c); !wanted() {
+		_ = c.Close()
+	}
 }
 
 // cut closes all of them, those that were closed before once more.
@@ -118,7 +121,8 @@ func (x *router) goes(to int) {
 
 // dials is how a client that writes connects to a node.
 func (x *router) dials(n int) dial {
-	return mysqlDial(x.nodes[n].Backend.(harness.Wired), x.lines[n].add)
+	opened := func(c net.Conn) { x.lines[n].add(c, func() bool { return int(x.at.Load()) == n }) }
+	return mysqlDial(x.nodes[n].Backend.(harness.Wired), opened)
 }
 
 // follow has a client that writes work on the node that takes writes now.

@@ -97,7 +97,9 @@ func TestStatesOfNodes(t *testing.T) {
 				t.Fatal(err)
 			}
 			first, second := parseTape(t, c.first), parseTape(t, c.replica)
-			first.node, second.node, second.replica = "a", "b", true
+			first.on("a")
+			second.on("b")
+			second.replica = true
 			if err := j.isolation(&epoch{}, inOrder([]*tape{first, second})); err != nil {
 				t.Fatal(err)
 			}
@@ -114,6 +116,13 @@ func TestStatesOfNodes(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// on has all transactions of a tape be of one node.
+func (t *tape) on(node string) {
+	for i := range t.txns {
+		t.txns[i].node = node
 	}
 }
 
