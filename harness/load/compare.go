@@ -73,22 +73,25 @@ func (n *node) left(err error) error {
 }
 
 // settleOne reads a node until it holds what the first one does or has had the time for it. A node that was waited for
-// is read twice: the second answer counts.
+// is read twice: the second answer counts. Where nothing differs but what transactions wrote whose end is not known,
+// these may be under way still, and have come to one node only: a COMMIT that waits for a standby is shown there first.
 func (r *run) settleOne(e *epoch, n *node, t *tape, s step) (*difference, error) {
-	end := time.Now()
+	begun := time.Now()
+	end := begun
 	if !r.cluster.tells(n) {
 		end = end.Add(lagTime)
 	}
+	anew := false // the first node is read, too, since what is open may have come there
 	for again := false; ; again = true {
-		begun, values := len(t.txns), len(t.ops)
+		read, values := len(t.txns), len(t.ops)
 		if err := r.readNode(n, t, s); gone[errorCode(err)] && time.Now().Before(end) {
 			lookAgain(r.life) // the table is yet to come
 			continue
 		} else if err != nil {
 			return nil, err
 		}
-		own := event{t, &t.txns[begun]}.record()
-		first, err := r.readFirst(e, s)
+		own := event{t, &t.txns[read]}.record()
+		first, err := r.readFirst(e, s, anew)
 		if err != nil {
 			return nil, err
 		}
@@ -96,10 +99,13 @@ func (r *run) settleOne(e *epoch, n *node, t *tape, s step) (*difference, error)
 		if len(keys) == 0 {
 			return nil, nil
 		}
+		if !anew && e.onlyOpen(keys) {
+			anew, end = true, begun.Add(lagTime)
+		}
 		if again && !time.Now().Before(end) {
 			return &difference{node: n, first: first, other: own, keys: keys, says: tellDifference(r, n, first, own, keys)}, nil
 		}
-		t.txns, t.ops, t.how = t.txns[:begun], t.ops[:values], t.how[:values]
+		t.txns, t.ops, t.how = t.txns[:read], t.ops[:values], t.how[:values]
 		t.begin = values
 		lookAgain(r.life)
 	}
@@ -126,9 +132,28 @@ func (r *run) readNode(n *node, t *tape, s step) error {
 	return nil
 }
 
-// readFirst is what the first node holds: what was read when the epoch ended or, before that, what is read now.
-func (r *run) readFirst(e *epoch, s step) (kv.Record, error) {
-	if t := e.reader(); e.over.Load() && len(t.txns) > 0 {
+// onlyOpen says that transactions whose end is not known wrote each of some keys.
+func (e *epoch) onlyOpen(keys []kv.Value) bool {
+	written := map[kv.Value]bool{}
+	for _, t := range e.tapes {
+		for i := range t.txns {
+			if t.txns[i].status != kv.Info {
+				continue
+			}
+			for _, o := range (event{t, &t.txns[i]}).record().Ops {
+				if !o.Kind.IsRead() {
+					written[o.Key] = true
+				}
+			}
+		}
+	}
+	return !slices.ContainsFunc(keys, func(k kv.Value) bool { return !written[k] })
+}
+
+// readFirst is what the first node holds: what was read when the epoch ended or, before that or if it is to be read
+// anew, what is read now.
+func (r *run) readFirst(e *epoch, s step, anew bool) (kv.Record, error) {
+	if t := e.reader(); !anew && e.over.Load() && len(t.txns) > 0 {
 		return event{t, &t.txns[len(t.txns)-1]}.record(), nil
 	}
 	t := &tape{node: r.cluster.first()}
