@@ -17,24 +17,13 @@ import (
 // straggler is a PostgreSQL and its standby on which a COMMIT whose client has given it up comes to its end when the
 // epoch is over, between the two reads of all keys.
 type straggler struct {
-	harness.Backend
-	pair  harness.Replicated
-	nodes []harness.Node
+	seenThrough
 
 	mu      sync.Mutex
 	commits int
 	pending harness.Session
 	late    int // how many came so
 }
-
-func (w *straggler) Topology() harness.Topology {
-	t := w.pair.Topology()
-	t.Nodes = w.nodes
-	return t
-}
-
-func (w *straggler) Follow(ctx context.Context) (harness.Follower, error) { return w.pair.Follow(ctx) }
-func (w *straggler) Rebuild(ctx context.Context) error                    { return w.pair.Rebuild(ctx) }
 
 func (w *straggler) Open(ctx context.Context, own bool) (harness.Session, error) {
 	s, err := w.Backend.(harness.Database).Open(ctx, own)
@@ -128,7 +117,7 @@ func TestCommitUnderWay(t *testing.T) {
 	for _, target := range installed(t, "postgres:18") {
 		pair := pairOf(t, target).(harness.Replicated)
 		nodes := slices.Clone(pair.Topology().Nodes)
-		w := &straggler{Backend: nodes[0].Backend, pair: pair, nodes: nodes}
+		w := &straggler{seenThrough: seenThrough{nodes[0].Backend, pair, nodes}}
 		nodes[0].Backend, nodes[1].Backend = w, &onStandby{nodes[1].Backend, w}
 		s := settings(t, target, "append", corpus.ReadCommitted)
 		s.Clients, s.Duration, s.Epoch = 8, 3*time.Second, 400

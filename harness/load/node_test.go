@@ -37,22 +37,29 @@ func (p *lyingPrimary) Follow(ctx context.Context) (harness.Follower, error) {
 }
 func (p *lyingPrimary) Rebuild(ctx context.Context) error { return p.pair.Rebuild(ctx) }
 
-// wandering is a PostgreSQL whose sessions are now and then answered by the standby in the middle of a transaction.
-type wandering struct {
+// seenThrough is a pair whose nodes are seen through something else.
+type seenThrough struct {
 	harness.Backend
 	pair  harness.Replicated
 	nodes []harness.Node
-	told  atomic.Int64
 }
 
-func (w *wandering) Topology() harness.Topology {
+func (w *seenThrough) Topology() harness.Topology {
 	t := w.pair.Topology()
 	t.Nodes = w.nodes
 	return t
 }
 
-func (w *wandering) Follow(ctx context.Context) (harness.Follower, error) { return w.pair.Follow(ctx) }
-func (w *wandering) Rebuild(ctx context.Context) error                    { return w.pair.Rebuild(ctx) }
+func (w *seenThrough) Follow(ctx context.Context) (harness.Follower, error) {
+	return w.pair.Follow(ctx)
+}
+func (w *seenThrough) Rebuild(ctx context.Context) error { return w.pair.Rebuild(ctx) }
+
+// wandering is a PostgreSQL whose sessions are now and then answered by the standby in the middle of a transaction.
+type wandering struct {
+	seenThrough
+	told atomic.Int64
+}
 
 func (w *wandering) Open(ctx context.Context, own bool) (harness.Session, error) {
 	s, err := w.Backend.(harness.Database).Open(ctx, own)
@@ -196,7 +203,7 @@ func TestLiesOfNodes(t *testing.T) {
 	for _, target := range installed(t, "postgres:18") {
 		pair := pairOf(t, target).(harness.Replicated)
 		nodes := slices.Clone(pair.Topology().Nodes)
-		w := &wandering{Backend: nodes[0].Backend, pair: pair, nodes: nodes}
+		w := &wandering{seenThrough: seenThrough{nodes[0].Backend, pair, nodes}}
 		nodes[0].Backend = w
 		r := untilFirst(t, w, target)
 		if w.told.Load() == 0 || !r.Found() {
