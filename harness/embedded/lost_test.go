@@ -47,7 +47,7 @@ func (s *severable) sever() {
 // TestLost cuts all connections while a statement waits. The history must hold
 // what was seen, and the pool must work again and drop everything at its end.
 func TestLost(t *testing.T) {
-	b := &severable{Wired: shared.(harness.Wired)}
+	b, others := &severable{Wired: shared.(harness.Wired)}, countDatabases(t)
 	p, err := harness.NewPool(context.Background(), b, harness.PoolOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -76,8 +76,8 @@ func TestLost(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if n := countDatabases(t); n != 0 {
-		t.Errorf("%d databases are left", n)
+	if n := countDatabases(t); n > others {
+		t.Errorf("%d databases are left", n-others)
 	}
 }
 
