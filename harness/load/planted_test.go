@@ -64,7 +64,13 @@ func TestLostUpdateOfASnapshot(t *testing.T) {
 
 // tellPrograms fails unless a program shows its anomaly ten times as often a transaction as the load did.
 func tellPrograms(t testing.TB, r *load.Report) {
-	often := false
+	t.Helper()
+	if !showsTenfold(t, r) {
+		t.Errorf("no program shows its anomaly ten times as often:\n%s", textOf(t, r))
+	}
+}
+
+func showsTenfold(t testing.TB, r *load.Report) (often bool) {
 	for _, f := range r.Findings {
 		if f.ProgramRate == nil || f.ProgramRate.Shown == 0 {
 			continue
@@ -78,7 +84,5 @@ func tellPrograms(t testing.TB, r *load.Report) {
 			f.Kind, p.Describe(), per, p.Rate.Shown, whole, p.Load.Shown)
 		often = often || per*10 <= whole
 	}
-	if !often {
-		t.Errorf("no program shows its anomaly ten times as often:\n%s", textOf(t, r))
-	}
+	return often
 }
