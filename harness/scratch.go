@@ -19,7 +19,7 @@ type Scratch struct {
 	s      *script
 	c      *corpus.Case
 	p      *provisioned
-	dog    *dog
+	dog    *watchdog
 	now    []history.Table // what the tables hold
 	layout map[string]map[string]history.Written
 	// guards says that rows are laid out without a look at foreign keys, triggers and the like, since there may be some:

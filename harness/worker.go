@@ -349,7 +349,10 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 
 // drive runs the statements of a case when it is its turn, and leaves no session in
 // a transaction.
-func (w *worker) drive(ctx context.Context, dog *dog, s *script, p *provisioned, h *history.History, submit func(*run, context.Context) error) (err error) {
+func (w *worker) drive(
+	ctx context.Context, dog *watchdog, s *script, p *provisioned, h *history.History,
+	submit func(*run, context.Context) error,
+) (err error) {
 	select {
 	case <-w.pool.turn:
 	case <-ctx.Done():
@@ -412,14 +415,14 @@ func (w *worker) show(p *provisioned, r *run) error {
 
 // start makes sure of the control connection and bounds what comes: a server
 // that stops answering ends in closed sockets, never in a hang.
-func (w *worker) start(ctx context.Context) (*dog, error) {
+func (w *worker) start(ctx context.Context) (*watchdog, error) {
 	if w.ctl.broken {
 		w.hangUp(w.ctl)
 		if err := w.connectControl(ctx); err != nil {
 			return nil, &LostError{err}
 		}
 	}
-	return newDog(ctx, w.longest(), w.cutAll), nil
+	return newWatchdog(ctx, w.longest(), w.cutAll), nil
 }
 
 // longest is what a case may take before its sockets are closed; its turn counts

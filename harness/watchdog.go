@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// dog closes the sockets of a worker when a case takes too long, and soon after the end of the context: a server that
+// watchdog closes the sockets of a worker when a case takes too long, and soon after the end of the context: a server that
 // is stopped answers nobody, whatever it is asked.
-type dog struct {
+type watchdog struct {
 	mu     sync.Mutex
 	timer  *time.Timer
 	ctx    context.Context
@@ -19,14 +19,14 @@ type dog struct {
 // endGrace is what a case that was broken off may take to kill what its sessions do.
 const endGrace = time.Second
 
-func newDog(ctx context.Context, longest time.Duration, bite func()) *dog {
-	d := &dog{timer: time.AfterFunc(longest, bite), ctx: ctx}
+func newWatchdog(ctx context.Context, longest time.Duration, bite func()) *watchdog {
+	d := &watchdog{timer: time.AfterFunc(longest, bite), ctx: ctx}
 	d.unhook = context.AfterFunc(ctx, func() { d.Reset(endGrace) })
 	return d
 }
 
 // Reset has it wait anew. Behind the end of the context it waits no longer than endGrace.
-func (d *dog) Reset(longest time.Duration) {
+func (d *watchdog) Reset(longest time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
@@ -39,7 +39,7 @@ func (d *dog) Reset(longest time.Duration) {
 }
 
 // Stop is called when the worker's turn is over.
-func (d *dog) Stop() {
+func (d *watchdog) Stop() {
 	d.unhook()
 	d.mu.Lock()
 	defer d.mu.Unlock()

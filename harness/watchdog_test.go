@@ -22,7 +22,7 @@ func TestDog(t *testing.T) {
 			t.Parallel()
 			bitten := make(chan struct{})
 			ctx, end := context.WithCancel(t.Context())
-			d := newDog(ctx, time.Hour, func() { close(bitten) })
+			d := newWatchdog(ctx, time.Hour, func() { close(bitten) })
 			if x.stops {
 				d.Stop()
 			}
