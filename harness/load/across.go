@@ -271,12 +271,19 @@ var acrossNodes = []documentedAcross{
 		withheld: "that the standby shows what was acknowledged; " + standbyForks, order: logOrder}},
 }
 
+// tellsOf says that what is documented of some kinds of topologies, of one DBMS (empty: any) and where its settings are
+// such (nil: always), is told of a topology.
+func tellsOf(
+	t harness.Topology, dbms history.DBMS, kinds []harness.TopologyKind, of history.DBMS, when func(map[string]string) bool,
+) bool {
+	return slices.Contains(kinds, t.Kind) && (of == "" || of == dbms) && (when == nil || when(t.Settings))
+}
+
 // promisedAcross returns what is promised of transactions on different nodes of a topology at a level. Where nothing is
 // known of a topology nothing is promised.
 func promisedAcross(t harness.Topology, server history.Server, level corpus.Level) across {
 	for _, d := range acrossNodes {
-		if !slices.Contains(d.kinds, t.Kind) || d.dbms != "" && d.dbms != server.DBMS ||
-			!slices.Contains(d.levels, level) || d.when != nil && !d.when(t.Settings) {
+		if !slices.Contains(d.levels, level) || !tellsOf(t, server.DBMS, d.kinds, d.dbms, d.when) {
 			continue
 		}
 		a := d.across

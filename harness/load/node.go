@@ -40,7 +40,8 @@ type cluster struct {
 	router *router
 	// equal is what is promised of nodes behind which nothing is left to apply.
 	equal string
-	survival
+	// survival is what is promised of what a server has acknowledged that fails then.
+	survival survival
 }
 
 // readersOf is of how many clients one reads on replicas, if there are any.

@@ -118,8 +118,8 @@ func (r *run) breakNode(b harness.Breakable, f *Fault, node int, lasts time.Dura
 	return r.agree(b, f)
 }
 
-// agree waits until all nodes take part, and goes on to ask until the others must have noticed what happened: a node that
-// is back in time may be expelled all the same. Nobody expels one of a pair.
+// agree waits until all nodes take part, and goes on to ask until the others must have noticed what happened: a node
+// that is back in time may be expelled all the same. Nobody expels one of a pair.
 func (r *run) agree(b harness.Breakable, f *Fault) error {
 	ctx, cancel := context.WithTimeout(r.life, agreeTime)
 	defer cancel()
@@ -212,5 +212,5 @@ func (r *run) survives() string {
 	if r.breakable() == nil {
 		return ""
 	}
-	return r.cluster.says
+	return r.cluster.survival.says
 }

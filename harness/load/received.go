@@ -23,7 +23,7 @@ func (r *run) receive(f *Fault, node int) error {
 	x := r.cluster
 	b, ok := r.backend.(harness.Receiving)
 	kind := r.workload.kind()
-	if !ok || !x.received || f.Kind != Kill || x.nodes[node].Role != harness.Primary || r.current == nil ||
+	if !ok || !x.survival.received || f.Kind != Kill || x.nodes[node].Role != harness.Primary || r.current == nil ||
 		kind != kv.ListAppend && kind != kv.Register {
 		return nil
 	}

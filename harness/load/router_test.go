@@ -30,6 +30,7 @@ func (e *elections) Primary(context.Context) (int, bool) {
 type silent struct {
 	harness.Wired
 	dialed atomic.Int32
+	called chan struct{} // a token for each time
 }
 
 func (s *silent) Server() history.Server { return history.Server{DBMS: history.MySQL} }
@@ -37,17 +38,19 @@ func (s *silent) Config() *mysql.Config  { return mysql.NewConfig() }
 
 func (s *silent) Dial(context.Context) (net.Conn, error) {
 	s.dialed.Add(1)
+	s.called <- struct{}{}
 	here, there := net.Pipe()
 	go func() { _, _ = io.Copy(io.Discard, there) }()
 	return here, nil
 }
 
-func eventually(t *testing.T, what string, is func() bool) {
+// isCalled waits until a client connects.
+func (s *silent) isCalled(t *testing.T, what string) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never came: %s", what)
-		}
+	select {
+	case <-s.called:
+	case <-time.After(10 * time.Second):
+		t.Fatalf("never came: %s", what)
 	}
 }
 
@@ -55,14 +58,15 @@ func eventually(t *testing.T, what string, is func() bool) {
 // told of the node that it is on.
 func TestRouter(t *testing.T) {
 	members := &elections{}
+	// More tokens than a client that tries every tenth of a second spends in this test.
+	first, second := &silent{called: make(chan struct{}, 1000)}, &silent{called: make(chan struct{}, 1000)}
 	nodes := []*node{
-		{Node: harness.Node{Name: "node1", Role: harness.Primary, Backend: &silent{}}},
-		{Node: harness.Node{Name: "node2", Role: harness.Replica, Backend: &silent{}}},
+		{Node: harness.Node{Name: "node1", Role: harness.Primary, Backend: first}},
+		{Node: harness.Node{Name: "node2", Role: harness.Replica, Backend: second}},
 	}
 	x := &router{members: members, nodes: nodes, lines: []*lines{{}, {}}}
 	r := &run{settings: Settings{Clients: 1, Timeout: time.Minute}}
 	c := &client{run: r, routed: x, node: nodes[0], session: &session{timeout: time.Minute, away: true, dial: x.dials(0)}}
-	dialed := func(n int) int32 { return nodes[n].Backend.(*silent).dialed.Load() }
 	record := func(tp *tape, unsure bool, kinds ...kv.Kind) event {
 		for _, k := range kinds {
 			tp.add(kv.RecordOp{Kind: k, Key: 1, Val: 1}, plain)
@@ -86,13 +90,13 @@ func TestRouter(t *testing.T) {
 	done := make(chan error, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { done <- c.connected(ctx, tp) }()
-	eventually(t, "the client asks the broken primary", func() bool { return dialed(0) == 1 })
+	first.isCalled(t, "the client asks the broken primary")
 	members.primary.Store(1)
-	eventually(t, "the client asks the elected one", func() bool { return dialed(1) == 1 })
+	second.isCalled(t, "the client asks the elected one")
 	cancel()
 	x.lines[1].cut()
-	if err := <-done; err == nil || dialed(0) != 1 {
-		t.Errorf("%v after %d connections to the broken node", err, dialed(0))
+	if err := <-done; err == nil || first.dialed.Load() != 1 {
+		t.Errorf("%v after %d connections to the broken node", err, first.dialed.Load())
 	}
 	write, read := record(tp, true, kv.Append), record(tp, true, kv.ReadList)
 	if write.record().Node != "node2" || write.behind() || !read.behind() || record(tp, false, kv.ReadList).behind() {

@@ -33,19 +33,19 @@ var survivals = []survival{
 		"the rest by itself: \"Replication is asynchronous by default; replicas do not need to be connected permanently\" " +
 		"(" + mysqlManual + "replication.html), and \"GTID auto-positioning means the replica can reliably identify and " +
 		"retrieve missing transactions\" (" + mysqlManual + "replication-solutions-unexpected-replica-halt.html)"},
-	{kinds: []harness.TopologyKind{harness.AsyncReplica}, says: "what the primary has acknowledged it has again when it is " +
-		"back: innodb_flush_log_at_trx_commit=1 \"guarantees that after a crash, committed transactions will not be lost " +
+	{kinds: []harness.TopologyKind{harness.AsyncReplica}, says: "what the primary has acknowledged it has again when it " +
+		"is back: innodb_flush_log_at_trx_commit=1 \"guarantees that after a crash, committed transactions will not be lost " +
 		"and will be consistent with the binlog\" (" + mariaFlush + "). The replica has what it has received, and comes to " +
 		"the rest by itself: mysql.gtid_slave_pos \"is updated with the new position as part of each transaction committed " +
 		"during replication\" (" + mariaPosition + ")"},
 	{kinds: []harness.TopologyKind{harness.PhysicalStandby}, when: standbyReceives, received: true, says: "what the " +
-		"primary has acknowledged both have: \"each commit of a write transaction will wait until confirmation is received that the " +
-		"commit has been written to the write-ahead log on disk of both the primary and standby server\" (" +
+		"primary has acknowledged both have: \"each commit of a write transaction will wait until confirmation is received " +
+		"that the commit has been written to the write-ahead log on disk of both the primary and standby server\" (" +
 		postgresSync + ")"},
 	{kinds: []harness.TopologyKind{harness.PhysicalStandby}, says: "what the primary has acknowledged it has again when " +
 		"it is back, and the standby comes to what it lacks by itself: \"Streaming replication is asynchronous by default " +
-		"[…], in which case there is a small delay between committing a transaction in the primary and the changes becoming " +
-		"visible in the standby\" (" + postgresStream + ")"},
+		"[…], in which case there is a small delay between committing a transaction in the primary and the changes " +
+		"becoming visible in the standby\" (" + postgresStream + ")"},
 }
 
 // standbyReceives: COMMIT waits for the standby.
@@ -56,7 +56,7 @@ func standbyReceives(s map[string]string) bool {
 // survivalOf returns what is promised; the zero value where nothing is known of such a topology.
 func survivalOf(t harness.Topology, dbms history.DBMS) survival {
 	for _, s := range survivals {
-		if slices.Contains(s.kinds, t.Kind) && (s.dbms == "" || s.dbms == dbms) && (s.when == nil || s.when(t.Settings)) {
+		if tellsOf(t, dbms, s.kinds, s.dbms, s.when) {
 			return s
 		}
 	}

@@ -11,7 +11,8 @@ import (
 // tape is what one client recorded in one epoch. Nothing on it moves once it is
 // recorded; a tape is used again when its epoch was checked.
 type tape struct {
-	// node names the one whose answers come now, replica says that it only reads; empty: there is one server. copied: they are those of servers on copies of the files of that.
+	// node names the one whose answers come now, replica says that it only reads; empty: there is one server. copied:
+	// they are those of servers on copies of the files of that.
 	node            string
 	replica, copied bool
 	txns            []recorded
