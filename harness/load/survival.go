@@ -1,8 +1,6 @@
 package load
 
 import (
-	"slices"
-
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
