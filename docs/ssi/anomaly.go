@@ -5,8 +5,8 @@
 //	go run docs/ssi/anomaly.go 'postgres://user@/postgres?host=/run/postgresql'
 //
 // Again and again A changes row 1 and reads row 2, B changes row 2, and both commit at the same moment, while others
-// read row 2 and then row 1. A did not see what B wrote: A came before B. Who reads B's change and not A's came after B and
-// before A.
+// read row 2 and then row 1. A did not see what B wrote: A came before B. Who reads B's change and not A's came after B
+// and before A.
 package main
 
 import (

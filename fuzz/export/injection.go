@@ -10,11 +10,11 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// injection holds one statement of a specification at an injection point of PostgreSQL, which is what its developers test
-// such a schedule with: https://www.postgresql.org/docs/current/xfunc-c.html#XFUNC-ADDIN-INJECTION-POINTS
+// injection holds one statement of a specification at an injection point of PostgreSQL, which is what its developers
+// test such a schedule with: https://www.postgresql.org/docs/current/xfunc-c.html#XFUNC-ADDIN-INJECTION-POINTS
 //
-// The point is armed right before the statement is sent, and disarmed while that waits, so that nothing else waits there.
-// It is nil where nothing is held; then its methods write what the case is without.
+// The point is armed right before the statement is sent, and disarmed while that waits, so that nothing else waits
+// there. Where nothing is held it is nil, and its methods write what a specification has without.
 type injection struct {
 	step   int // of the held statement, as the export counts
 	at     *corpus.Hold
@@ -87,8 +87,8 @@ func (i *injection) about(b *bytes.Buffer) {
 	if i == nil {
 		return
 	}
-	comment(b, "#", "One statement is held inside of the server, at %s. That takes PostgreSQL 17 or later, configured with\n"+
-		"--enable-injection-points. Put this line %s and add\n"+
+	comment(b, "#", "One statement is held inside of the server, at %s. That takes PostgreSQL 17 or later,\n"+
+		"configured with --enable-injection-points. Put this line %s and add\n"+
 		"#include \"utils/injection_point.h\" to its file:\n"+
 		"    INJECTION_POINT(\"%s\", NULL);    in 17 without the NULL\n"+
 		"Install src/test/modules/injection_points, too, start the server with\n"+

@@ -13,15 +13,17 @@ import (
 // TestInjectionPoint holds how a specification arms the point, lets others pass it, and wakes who waits there.
 func TestInjectionPoint(t *testing.T) {
 	run := heldRun(t)
-	if _, err := Write(timeline.Of(run), "injection-point", Test); err == nil || !strings.Contains(err.Error(), "--format gdb") {
-		t.Errorf("of MariaDB: %v", err)
+	refused := func(what, want string) {
+		t.Helper()
+		if _, err := Write(timeline.Of(run), "injection-point", Test); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("of %s: %v", what, err)
+		}
 	}
+	refused("MariaDB", "--format gdb")
 	h := *run.History
 	h.Server.DBMS = history.PostgreSQL
 	run.History = &h
-	if _, err := Write(timeline.Of(run), "injection-point", Test); err == nil || !strings.Contains(err.Error(), "no symbols") {
-		t.Errorf("of a program without symbols: %v", err)
-	}
+	refused("a program without symbols", "no symbols")
 	c := run.Case.Clone()
 	i, _ := c.Held()
 	at := *c.Steps[i].Hold
@@ -33,7 +35,8 @@ func TestInjectionPoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"at the beginning of GetSnapshotData()", `INJECTION_POINT("txnfuzz-hold", NULL);`, "DROP EXTENSION injection_points; }",
+		"at the beginning of GetSnapshotData()", `INJECTION_POINT("txnfuzz-hold", NULL);`,
+		"DROP EXTENSION injection_points; }",
 		"session point\nstep arm\t{ SELECT injection_points_attach('txnfuzz-hold', 'wait'); }\nstep wakeup",
 		fmt.Sprintf(" arm s%d_%d wakeup disarm ", c.Steps[i].Session, i+1),
 	} {
@@ -45,12 +48,13 @@ func TestInjectionPoint(t *testing.T) {
 		t.Errorf("%d wakeups:\n%s", n, f.Text)
 	}
 	at.Offset = 0x10
-	if f, err = Write(timeline.Of(run), "injection-point", Test); err != nil || !strings.Contains(string(f.Text), "info line *(&GetSnapshotData+0x10)") {
+	const where = "info line *(&GetSnapshotData+0x10)"
+	if f, err = Write(timeline.Of(run), "injection-point", Test); err != nil || !strings.Contains(string(f.Text), where) {
 		t.Errorf("%v:\n%s", err, f.Text)
 	}
 }
 
-// TestArmsItself draws where a session can arm a point for itself: not where that would take the transaction's snapshot.
+// TestArmsItself: a session can arm a point for itself, but not where that would take the transaction's snapshot.
 func TestArmsItself(t *testing.T) {
 	const text = `-- level: SERIALIZABLE
 

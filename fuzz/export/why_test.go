@@ -31,7 +31,8 @@ func TestAnomalyInEveryFormat(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, format := range Formats() {
-			if slices.Contains([]string{"gdb", "injection-point", "pgsql-bugs"}, format) { // a statement that was held, and a run on PostgreSQL
+			// They need a statement that was held, or a run on PostgreSQL.
+			if slices.Contains([]string{"gdb", "injection-point", "pgsql-bugs"}, format) {
 				continue
 			}
 			run := *h

@@ -17,8 +17,8 @@ import (
 
 // TestStored replays races. In serializable-bitmap-scan.sql, which was mended in 15.4, 14.9, 13.12 and 12.16, a SELECT
 // that uses a bitmap passes over rows of pages that the table has got since it began, without noting the conflict; the
-// other two of PostgreSQL show everywhere. lost-update-held.sql is MDEV-39263, which is mended in 11.8.9: a version that
-// has it is old, and mirrors may not keep it, so that it is not required.
+// other two of PostgreSQL show everywhere. lost-update-held.sql is MDEV-39263, which is mended in 11.8.9: a version
+// that has it is old, and mirrors may not keep it, so that it is not required.
 func TestStored(t *testing.T) {
 	const old = "mariadb:11.8.6"
 	for _, x := range []struct {

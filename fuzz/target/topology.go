@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// galeraUsual is how many nodes a Galera cluster has of which the target's name does not say how many, fewestOfSeveral how
-// many servers each topology has at least.
+// galeraUsual is how many nodes a Galera cluster has of which the target's name does not say how many, fewestOfSeveral
+// how many servers each topology has at least.
 const galeraUsual, fewestOfSeveral = 3, 2
 
 // sizeOptions hold the number of a cluster's nodes, plainOptions can be left out of a name of several servers, which

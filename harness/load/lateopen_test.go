@@ -111,8 +111,8 @@ func (w *straggler) arrives() error {
 	return f.CatchUp(context.Background())
 }
 
-// TestCommitUnderWay: what a standby shows of a transaction whose end nobody knows is no difference if the primary shows
-// it, too, once it is over.
+// TestCommitUnderWay: what a standby shows of a transaction whose end nobody knows is no difference if the primary
+// shows it, too, once it is over.
 func TestCommitUnderWay(t *testing.T) {
 	for _, target := range installed(t, "postgres:18") {
 		pair := pairOf(t, target).(harness.Replicated)

@@ -83,8 +83,8 @@ var aborts = map[code]abort{
 // became of the transaction.
 const lockedOut code = "1180-149"
 
-// blocked is the answer to each statement that comes while group_replication_set_as_primary() runs: "All queries have been
-// blocked", COMMIT too.
+// blocked is the answer to each statement that comes while group_replication_set_as_primary() runs, to COMMIT too: "All
+// queries have been blocked".
 const blocked code = "4094"
 
 // corrupt are the errors with which a server says that it cannot read what it stored

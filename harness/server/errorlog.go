@@ -70,8 +70,8 @@ func head(path string) string {
 
 // inRecovery is what every PostgreSQL says that was killed while it replayed the log of its primary, as a standby does
 // all the time.
-var inRecovery = []byte("HINT:  If this has occurred more than once some data might be corrupted and you might need to " +
-	"choose an earlier recovery target.")
+var inRecovery = []byte("HINT:  If this has occurred more than once some data might be corrupted and you might need " +
+	"to choose an earlier recovery target.")
 
 // sessionPanic is in the line that TiDB writes of a session that it drops on a panic: the
 // case whose session that was tells of it.

@@ -55,7 +55,8 @@ func (g groupReplication) comeBack(ctx context.Context, s *side) error {
 	return nil
 }
 
-// runningTime is how many seconds the transactions of the elected primary get to end; without it there may always be one.
+// runningTime is how many seconds the transactions of the elected primary get to end; without it there may always be
+// one.
 // https://dev.mysql.com/doc/refman/9.7/en/group-replication-functions-for-new-primary.html
 const runningTime = 1
 

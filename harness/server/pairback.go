@@ -25,11 +25,14 @@ const (
 	// silentFor is how many seconds a server of a pair that is broken waits for the other one until it takes it for lost;
 	// the vendors ship 60.
 	silentFor = "2"
-	// pairNotice is the same.
+	// pairNotice is silentFor as a duration.
 	pairNotice = 2 * time.Second
 )
 
-var pairNames = [pairNodes]string{"primary", "replica"}
+var (
+	pairNames    = [pairNodes]string{"primary", "replica"}
+	standbyNames = [pairNodes]string{"primary", standbyName}
+)
 
 // afterKill are the arguments with which a replica that was killed goes on by itself; what the target says comes first.
 func (d *dialect) afterKill(s spec) (args []string) {
@@ -83,7 +86,7 @@ func (p *pair) Notice() time.Duration { return pairNotice }
 func (p *pair) Agree(ctx context.Context) (told int, err error) {
 	f := p.follower()
 	f.asked = nil
-	return 0, reunited(ctx, f, []half{p.private, p.replica})
+	return 0, reunited(ctx, f, []half{p.private, p.replica}, pairNames)
 }
 
 // half is a server of a pair.
@@ -94,7 +97,7 @@ type half interface {
 
 // reunited waits until both servers of a pair answer, and the second one has applied what the first had committed when
 // that was asked. It returns a *harness.StoppedError if the second one applies nothing any more.
-func reunited(ctx context.Context, f harness.Follower, both []half) error {
+func reunited(ctx context.Context, f harness.Follower, both []half, names [pairNodes]string) error {
 	defer f.Close()
 	var since time.Time // when the replica first told that it was stopped, by no error
 	for {
@@ -105,7 +108,7 @@ func reunited(ctx context.Context, f harness.Follower, both []half) error {
 		for i, b := range both {
 			if dead := b.instance().dead(); dead != nil {
 				log := b.Log()
-				return fmt.Errorf("%s: %w", pairNames[i], &harness.RecoveryError{
+				return fmt.Errorf("%s: %w", names[i], &harness.RecoveryError{
 					Err: fmt.Errorf("%w\n%s", dead, log), Did: "the server has ended by itself", Log: log,
 				})
 			}
@@ -125,9 +128,9 @@ func reunited(ctx context.Context, f harness.Follower, both []half) error {
 		case <-ctx.Done():
 			var logs strings.Builder
 			for i, b := range both {
-				fmt.Fprintf(&logs, "%s:\n%s", pairNames[i], b.Log())
+				fmt.Fprintf(&logs, "%s:\n%s", names[i], b.Log())
 			}
-			return fmt.Errorf("the replica has not come to its primary again: %w\n%s",
+			return fmt.Errorf("the %s has not come to its primary again: %w\n%s", names[1],
 				errors.Join(ctx.Err(), err), logs.String())
 		case <-time.After(pollEvery):
 		}

@@ -104,8 +104,9 @@ func (b *cluster) follows(data string) error {
 	host, port := b.behind.instance().folder.path, b.behind.socketPort()
 	if b.cable != nil {
 		dir := filepath.Dir(data)
+		primary := b.behind.socketFile(host)
 		host, port = dir, cablePort
-		if err := b.cable.listen(clusterSocket(dir, cablePort), b.behind.socketFile(b.behind.instance().folder.path)); err != nil {
+		if err := b.cable.listen(clusterSocket(dir, cablePort), primary); err != nil {
 			return errors.Join(err, conf.Close())
 		}
 	}
@@ -236,7 +237,7 @@ func (p *standbyPair) KillNode(node int) error { return p.both()[node].Kill() }
 
 // RecoverNode implements harness.Breakable.
 func (p *standbyPair) RecoverNode(ctx context.Context, node int) error {
-	return recoverNode(ctx, pairNames[node], p.both()[node])
+	return recoverNode(ctx, standbyNames[node], p.both()[node])
 }
 
 // PauseNode implements harness.Breakable.
@@ -274,7 +275,7 @@ func (p *standbyPair) Notice() time.Duration { return pairNotice }
 
 // Agree implements harness.Breakable.
 func (p *standbyPair) Agree(ctx context.Context) (told int, err error) {
-	return 0, reunited(ctx, &standbyFollower{pair: p}, []half{p.cluster, p.standby})
+	return 0, reunited(ctx, &standbyFollower{pair: p}, []half{p.cluster, p.standby}, standbyNames)
 }
 
 // lookEvery is how soon a standby that is not yet there is asked again: PostgreSQL has no function that waits for it.
