@@ -36,8 +36,9 @@ again in new databases until it shows, or until the chance that it was merely mi
 below 1 %. Several cases or targets are shown as a matrix. With --json each result is
 written as it comes.
 
-Cases that name a primary and its replica in their header (target: mysql:9.7,replica=row)
-run on that unless --target names another.
+Cases that would show nothing elsewhere run on the target that their header names, unless
+--target names another: those of several servers (target: mysql:9.7,replica=row), and those
+that hold a statement inside of the server.
 
 The verdict is on the server. If the header of a finding of txnfuzz workload holds an
 invariant, replay also says whether the run broke it; this does not change the status.
@@ -152,7 +153,7 @@ func wantCases(cmd *cobra.Command, args []string) error {
 }
 
 // theirOwn returns the target that all cases name in their header if none of them would show elsewhere what it was stored
-// for: that target is several servers, or each case holds a statement at an instruction of the server's program.
+// for: that target is several servers, or each case holds a statement inside of the server.
 func theirOwn(cases []corpus.Stored, otherwise []string) []string {
 	home := findings.Home(cases[0].Case)
 	for _, s := range cases {
