@@ -16,10 +16,10 @@ import (
 // The point is armed right before the statement is sent, and disarmed while that waits, so that nothing else waits
 // there. Where nothing is held it is nil, and its methods write what a specification has without.
 type injection struct {
-	step   int // of the held statement, as the export counts
-	at     *corpus.Hold
-	within int  // the session that arms the point for itself alone; 0: another one does for all
-	resume bool // the held statement has been let go on
+	step    int // of the held statement, as the export counts
+	at      *corpus.Hold
+	within  int  // the session that arms the point for itself alone; 0: another one does for all
+	resumed bool // the held statement has been let go on
 }
 
 // armsItself says that a statement is not the first of its transaction, so that its session can arm the point without
@@ -157,9 +157,9 @@ func (i *injection) around(a *action) string {
 
 // behind lets the held statement go on, if nothing has.
 func (i *injection) behind() string {
-	if i == nil || i.resume {
+	if i == nil || i.resumed {
 		return ""
 	}
-	i.resume = true
+	i.resumed = true
 	return " wakeup"
 }
